@@ -1,0 +1,69 @@
+# Thin front for CMake (see CMakePresets.json). `make demo` and `make test` need nothing installed beforehand on Debian.
+PRESET ?= release
+JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+CTEST_ARGS ?=
+BENCH_ARGS ?=
+BUILD_DIR := build/$(PRESET)
+# Tracked files, and new ones that git does not ignore.
+CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build bench format format-check tidy asan tsan install clean deps-build deps-bench deps-figures \
+        deps-ci
+
+help: ## this list
+	@echo "gpilot: make TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
+	@echo "Variables: JOBS=$(JOBS) PRESET=$(PRESET) PREFIX=$(PREFIX) CTEST_ARGS= BENCH_ARGS="
+
+demo: deps-figures build ## simulate a pendulum, learn it, predict it, with every command shown
+	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
+
+test: $(BUILD_DIR)/build.ninja ## build and run all tests
+	@cmake --build $(BUILD_DIR) --parallel $(JOBS)
+	@ctest --test-dir $(BUILD_DIR) --output-on-failure --no-tests=error --parallel $(JOBS) $(CTEST_ARGS)
+
+build: $(BUILD_DIR)/build.ninja ## the library and build/release/bin/gpilot
+	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target gpilot_cli
+
+bench: deps-bench ## speed, as a table and as build/bench.json (BENCH_ARGS=--benchmark_filter=elbo)
+	@$(MAKE) --no-print-directory build/bench/build.ninja
+	@cmake --build build/bench --parallel $(JOBS) --target gpilot_benchmarks
+	@build/bench/bin/gpilot_benchmarks --benchmark_out=build/bench.json --benchmark_out_format=json $(BENCH_ARGS)
+
+format: deps-ci ## format all C++ files in place
+	@clang-format -i $(CXX_FILES)
+
+format-check: deps-ci ## fail if a file is not formatted
+	@clang-format --dry-run -Werror $(CXX_FILES)
+
+tidy: deps-build deps-ci ## clang-tidy against the stored counts (ci/tidy-baseline.txt)
+	@JOBS=$(JOBS) ci/tidy.sh
+
+asan: ## unit tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+tsan: ## tests with "Thread" in their name under ThreadSanitizer
+	@$(MAKE) --no-print-directory test PRESET=tsan CTEST_ARGS="-R Thread $(CTEST_ARGS)"
+
+install: $(BUILD_DIR)/build.ninja ## install the library and the program under PREFIX
+	@cmake --build $(BUILD_DIR) --parallel $(JOBS)
+	@cmake --install $(BUILD_DIR) --prefix $(PREFIX)
+
+clean: ## remove everything that was built
+	@rm -rf build
+
+# Configured once per preset; afterwards ninja itself notices changed CMake files.
+build/%/build.ninja: CMakePresets.json | deps-build
+	@cmake --preset $*
+	@touch $@
+
+deps-build:
+	@scripts/install-deps.sh build test
+deps-bench:
+	@scripts/install-deps.sh build test bench
+deps-figures:
+	@scripts/install-deps.sh figures
+deps-ci:
+	@scripts/install-deps.sh ci

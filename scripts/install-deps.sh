@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Installs what a group of make targets needs, if it is missing. Usage: install-deps.sh GROUP..
+# On Debian and its relatives with apt-get (as root or through sudo); elsewhere it prints what to install and leaves
+# the verdict to the CMake configuration that follows.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages_of() {
+  case "$1" in
+    build) echo build-essential cmake ninja-build ccache libeigen3-dev libtbb-dev libboost-dev libfmt-dev \
+      nlohmann-json3-dev libcli11-dev librandom123-dev liblbfgspp-dev ;;
+    test) echo libgtest-dev ;;
+    bench) echo libbenchmark-dev ;;
+    figures) echo gnuplot-nox ;;
+    ci) echo clang-format clang-tidy shellcheck ;;
+    *)
+      echo "install-deps.sh: unknown group '$1' (build, test, bench, figures, ci)" >&2
+      exit 2
+      ;;
+  esac
+}
+
+wanted=()
+for group in "$@"; do
+  list=$(packages_of "$group")
+  read -ra names <<<"$list"
+  wanted+=("${names[@]}")
+done
+[ ${#wanted[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  # Said once: a configured build directory shows that everything was found.
+  [ -f build/release/build.ninja ] && exit 0
+  cat <<'LIST'
+This is not a Debian system: please install a C++20 compiler (g++ 12 or newer) and
+  Fedora   cmake ninja-build ccache eigen3-devel tbb-devel boost-devel fmt-devel json-devel cli11-devel
+           Random123-devel gtest-devel google-benchmark-devel gnuplot
+  Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 random123 gtest benchmark gnuplot
+  macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 googletest google-benchmark gnuplot
+and, where there is no package, the header-only libraries Random123 and LBFGSpp (put their include folders on CPATH).
+LIST
+  exit 0
+fi
+
+installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
+  awk '$2 == "installed" {printf "%s ", $1}' || true)"
+missing=()
+for name in "${wanted[@]}"; do
+  [[ $installed == *" $name "* ]] || missing+=("$name")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "Missing packages; as root, run:  apt-get install ${missing[*]}" >&2
+    exit 0
+  fi
+  as_root=(sudo)
+fi
+echo "Installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq || echo "apt-get update failed; trying with the package lists at hand" >&2
+# dpkg names every package it unpacks; that is worth reading only when it fails.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  exit 1
+fi
