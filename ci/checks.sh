@@ -51,6 +51,17 @@ while IFS=: read -r file line text; do
 done < <(git grep -nE '#include "gpilot/' -- include src apps || true)
 report "Layer order (${layers[*]:1})" "$wrong"
 
+# Links and pictures of the Markdown files that point into the repository.
+dead=""
+while IFS=: read -r file link; do
+  link=${link#*](}
+  link=${link%)}
+  link=${link%%#*}
+  case "$link" in '' | http://* | https://* | mailto:*) continue ;; esac
+  [ -e "$(dirname "$file")/$link" ] || dead+="$file: $link"$'\n'
+done < <(git grep -oE '\]\([^) ]+\)' -- '*.md' || true)
+report "Dead links" "$dead"
+
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 report "shellcheck" "$(shellcheck "${scripts[@]}" || true)"
 

@@ -15,8 +15,10 @@ cmake --preset tidy >"$build/configure.log" || {
 }
 
 status=0
-run-clang-tidy -quiet -p "$build" -j "$jobs" "$PWD/src/gpilot/.*\.cpp$" >"$build/tidy.log" 2>"$build/tidy.err" ||
+run-clang-tidy -quiet -p "$build" -j "$jobs" "$PWD/src/gpilot/.*\.cpp$" >"$build/tidy.coloured" 2>"$build/tidy.err" ||
   status=$?
+# It colours its output whatever it writes to.
+sed 's/\x1b\[[0-9;]*m//g' "$build/tidy.coloured" >"$build/tidy.log"
 if grep -E '(^|: )error: ' "$build/tidy.log"; then
   echo "clang-tidy could not read the sources above" >&2
   exit 1

@@ -31,7 +31,7 @@ if ! command -v gnuplot >/dev/null; then
   exit 0
 fi
 
-common="set datafile separator comma; set datafile columnheaders; set xlabel 'time, s'; set key top left"
+common="set datafile separator comma; set datafile columnheaders; set xlabel 'time, s'"
 say "The angle over time: prediction (line) and measurement (o). The picture with intervals: $folder/prediction.png"
 gnuplot <<PLOT
 $common
@@ -41,7 +41,9 @@ plot '$folder/prediction.csv' using 't':'y_th_mean' with lines title 'predicted'
      '$folder/test.csv' using 't':'y_th' with points pt 'o' title 'measured'
 set terminal pngcairo size 1000,500 font 'sans,12'
 set output '$folder/prediction.png'
+set key default
 set key top left horizontal
+set offsets 0, 0, graph 0.15, graph 0.05
 set ylabel 'angle, rad'
 set title 'A pendulum predicted from its controls alone'
 set style fill solid noborder
