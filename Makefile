@@ -6,7 +6,7 @@ CTEST_ARGS ?=
 BENCH_ARGS ?=
 BUILD_DIR := build/$(PRESET)
 # Tracked files, and new ones that git does not ignore.
-CXX_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
+CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build bench format format-check tidy asan tsan install clean deps-build deps-bench deps-figures \

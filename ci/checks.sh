@@ -2,6 +2,7 @@
 # Checks of the repository's text: what may include what, no leftovers, no paths of one machine, scripts that lint.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+git rev-parse --is-inside-work-tree >/dev/null
 failed=0
 # report TITLE LINES: prints the lines, if any, and remembers the failure.
 report() {
