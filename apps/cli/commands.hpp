@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace gpilot::cli {
+
+// Each function adds one subcommand with its options, its help and a callback that runs it. A callback reports wrong
+// input by throwing InputError (exit code 2) and any other failure by another exception (exit code 1).
+
+void add_systems(CLI::App& app);
+void add_simulate(CLI::App& app);
+
+/// All subcommands, in the order in which --help lists them.
+inline constexpr void (*kCommands[])(CLI::App&) = {
+    add_systems,
+    add_simulate,
+};
+
+}  // namespace gpilot::cli

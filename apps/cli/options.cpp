@@ -1,0 +1,78 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "gpilot/error.hpp"
+
+namespace gpilot::cli {
+
+double parse_number(std::string_view option, std::string_view text) {
+  std::string_view digits = text;
+  if (digits.starts_with('+')) {
+    digits.remove_prefix(1);
+  }
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) {
+    throw InputError(fmt::format("{}: expected a finite number, not '{}'", option, text));
+  }
+  return value;
+}
+
+Vector parse_numbers(std::string_view option, std::string_view text) {
+  std::vector<double> values;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    values.push_back(parse_number(option, text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+}
+
+Index parse_count(std::string_view option, std::string_view text, Index lowest) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < lowest) {
+    throw InputError(fmt::format("{}: expected a whole number of at least {}, not '{}'", option, lowest, text));
+  }
+  return value;
+}
+
+std::pair<std::string, double> parse_assignment(std::string_view option, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string_view::npos) {
+    throw InputError(fmt::format("{}: expected NAME=VALUE, not '{}'", option, text));
+  }
+  return {std::string(text.substr(0, equals)), parse_number(option, text.substr(equals + 1))};
+}
+
+bool looks_like_numbers(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
+}
+
+void add_format(CLI::App& command, Format& format) {
+  const std::map<std::string, Format> names{{"text", Format::kText}, {"json", Format::kJson}};
+  command.add_option("--format", format, "how to print the result: text or json")
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
+      ->type_name("text|json");
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  const auto parse = [&seed](const std::string& text) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+      throw InputError(fmt::format("--seed: expected a whole number from 0 to 2^64 - 1, not '{}'", text));
+    }
+  };
+  // Parsed here because CLI11 takes -1 for an unsigned number.
+  command.add_option_function<std::string>("--seed", parse, "seed of all randomness")
+      ->type_name("S")
+      ->default_str(std::to_string(seed));
+}
+
+}  // namespace gpilot::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gpilot/types.hpp"
+
+/// Texts that users type after options. Every parser throws InputError that names the option and the text.
+namespace gpilot::cli {
+
+/// A finite number.
+double parse_number(std::string_view option, std::string_view text);
+/// Numbers separated by commas, at least one: "0.1,-2".
+Vector parse_numbers(std::string_view option, std::string_view text);
+/// A whole number that is at least `lowest`.
+Index parse_count(std::string_view option, std::string_view text, Index lowest);
+/// "NAME=VALUE".
+std::pair<std::string, double> parse_assignment(std::string_view option, std::string_view text);
+/// True if the text has only characters of numbers separated by commas, so that it is meant as such.
+bool looks_like_numbers(std::string_view text);
+
+/// How a command prints its result.
+enum class Format { kText, kJson };
+
+/// Adds --format text|json.
+void add_format(CLI::App& command, Format& format);
+/// Adds --seed S, a whole number from 0 to 2^64 - 1.
+void add_seed(CLI::App& command, std::uint64_t& seed);
+
+}  // namespace gpilot::cli

@@ -1,0 +1,255 @@
+#include "gpilot/systems/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/study/table.hpp"
+#include "gpilot/systems/controls.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "options.hpp"
+
+namespace gpilot::cli {
+namespace {
+
+using systems::System;
+
+/// What the user typed; an empty text was not given.
+struct SimulateArguments {
+  std::string system;
+  std::string variant = "corrected";
+  std::vector<std::string> parameters;
+  std::string dt;
+  std::string box;
+  std::string steps;
+  std::uint64_t seed = 0;
+  std::string controls = "random";
+  std::string hold;
+  std::string x0;
+  std::string process_noise;
+  std::string output_noise;
+  bool with_states = false;
+  std::string output;
+  Format format = Format::kText;
+};
+
+systems::Hold parse_hold(const std::string& text) {
+  if (text.empty()) {
+    return {};
+  }
+  const std::size_t colon = text.find(':');
+  const Index shortest = parse_count("--hold", std::string_view(text).substr(0, colon), 1);
+  if (colon == std::string::npos) {
+    return {shortest, shortest};
+  }
+  return {shortest, parse_count("--hold", std::string_view(text).substr(colon + 1), shortest)};
+}
+
+systems::Box parse_box(const std::string& text) {
+  std::vector<double> low;
+  std::vector<double> high;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string interval = text.substr(begin, end - begin);
+    const std::size_t colon = interval.find(':');
+    if (colon == std::string::npos) {
+      throw InputError(fmt::format("--box: expected LOW:HIGH for each control, not '{}'", interval));
+    }
+    low.push_back(parse_number("--box", interval.substr(0, colon)));
+    high.push_back(parse_number("--box", interval.substr(colon + 1)));
+    begin = end + 1;
+  }
+  const auto size = static_cast<Index>(low.size());
+  return {Eigen::Map<const Vector>(low.data(), size), Eigen::Map<const Vector>(high.data(), size)};
+}
+
+std::optional<Vector> parse_noise(std::string_view option, const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  return text == "none" ? Vector::Zero(1) : parse_numbers(option, text);
+}
+
+std::unique_ptr<System> configured_system(const SimulateArguments& arguments) {
+  std::unique_ptr<System> system =
+      systems::make_system(arguments.system, systems::variant_from_name(arguments.variant));
+  for (const std::string& text : arguments.parameters) {
+    const auto [name, value] = parse_assignment("--set", text);
+    system->set_parameter(name, value);
+  }
+  if (!arguments.dt.empty()) {
+    system->set_dt(parse_number("--dt", arguments.dt));
+  }
+  if (!arguments.box.empty()) {
+    system->set_control_box(parse_box(arguments.box));
+  }
+  return system;
+}
+
+/// The first `steps` rows of the file's columns that carry the controls' names.
+Matrix controls_from_file(const System& system, Index steps, const std::string& path) {
+  const study::Table table = study::read_csv(path);
+  if (table.rows() < steps) {
+    throw InputError(
+        fmt::format("{}: {} steps need {} rows of controls, the file has {}", path, steps, steps, table.rows()));
+  }
+  Matrix controls(steps, system.control_dim());
+  for (Index i = 0; i < controls.cols(); ++i) {
+    const std::string& name = system.spec().controls[static_cast<std::size_t>(i)].name;
+    const Index column = table.find(name);
+    if (column < 0) {
+      throw InputError(fmt::format("{}: there is no column '{}' for the control of {} (columns: {})", path, name,
+                                   system.spec().name, fmt::join(table.columns, ", ")));
+    }
+    controls.col(i) = table.values.col(column).head(steps);
+    for (Index t = 0; t < steps; ++t) {
+      if (std::isnan(controls(t, i))) {
+        throw InputError(
+            fmt::format("{}: the control '{}' is missing in row {}, but {} steps need it", path, name, t, steps));
+      }
+    }
+  }
+  return controls;
+}
+
+Matrix make_controls(const System& system, Index steps, const SimulateArguments& arguments) {
+  const std::string& kind = arguments.controls;
+  const systems::Hold hold = parse_hold(arguments.hold);
+  if (kind == "random") {
+    return systems::random_controls(system, steps, hold, arguments.seed);
+  }
+  if (kind == "extremes") {
+    return systems::extreme_controls(system, steps, hold, arguments.seed);
+  }
+  if (!arguments.hold.empty()) {
+    throw InputError("--hold is for random controls (--controls random or extremes)");
+  }
+  if (looks_like_numbers(kind)) {
+    return systems::constant_controls(system, steps, parse_numbers("--controls", kind));
+  }
+  if (kind.ends_with(".csv") || std::filesystem::exists(kind)) {
+    return controls_from_file(system, steps, kind);
+  }
+  throw InputError(
+      fmt::format("--controls: expected random, extremes, a number for each control or a CSV file, not '{}'", kind));
+}
+
+std::vector<std::string> names(const std::vector<systems::Channel>& channels) {
+  std::vector<std::string> list;
+  for (const systems::Channel& channel : channels) {
+    list.push_back(channel.name);
+  }
+  return list;
+}
+
+study::Table to_table(const System& system, const systems::Trajectory& run, bool with_states) {
+  study::Table table;
+  table.append(std::vector<std::string>{"t"}, run.times);
+  table.append(names(system.spec().controls), run.controls);
+  table.append(names(system.spec().outputs), run.outputs);
+  if (with_states) {
+    table.append(names(system.spec().states), run.states);
+  }
+  return table;
+}
+
+void print_summary(const SimulateArguments& arguments, const System& system, const study::Table& table) {
+  if (arguments.format == Format::kText) {
+    fmt::print("wrote {} rows of {} (columns {}) to {}, seed {}\n", table.rows(), system.spec().name,
+               fmt::join(table.columns, ", "), arguments.output, arguments.seed);
+    return;
+  }
+  const nlohmann::ordered_json summary = {{"file", arguments.output},
+                                          {"rows", table.rows()},
+                                          {"columns", table.columns},
+                                          {"system", system.spec().name},
+                                          {"variant", systems::variant_name(system.variant())},
+                                          {"dt", system.spec().dt},
+                                          {"seed", arguments.seed}};
+  fmt::print("{}\n", summary.dump(2));
+}
+
+void run_simulate(const SimulateArguments& arguments) {
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.format == Format::kJson) {
+    throw InputError("--format json prints a summary, so the data need a file: give -o FILE.csv, not -o -");
+  }
+  const std::unique_ptr<System> system = configured_system(arguments);
+  systems::SimulateOptions options{.seed = arguments.seed};
+  if (!arguments.x0.empty()) {
+    options.x0 = parse_numbers("--x0", arguments.x0);
+  }
+  options.process_sd = parse_noise("--process-noise", arguments.process_noise);
+  options.output_sd = parse_noise("--output-noise", arguments.output_noise);
+  const Index steps = parse_count("--steps", arguments.steps, 1);
+  const systems::Trajectory run = systems::simulate(*system, make_controls(*system, steps, arguments), options);
+  const study::Table table = to_table(*system, run, arguments.with_states);
+  if (to_stdout) {
+    fmt::print("{}", study::format_csv(table));
+    return;
+  }
+  study::write_csv(arguments.output, table);
+  print_summary(arguments, *system, table);
+}
+
+void add_run_options(CLI::App& command, SimulateArguments& arguments) {
+  command.add_option("--steps", arguments.steps, "steps to simulate; the file has rows 0..N")
+      ->required()
+      ->type_name("N");
+  add_seed(command, arguments.seed);
+  command.add_option("--controls", arguments.controls, "uniform in the box, at its corners, constant, or from a file")
+      ->type_name("random|extremes|VALUE,..|FILE.csv")
+      ->capture_default_str();
+  command.add_option("--hold", arguments.hold, "hold each random control K steps, or A to B steps at random")
+      ->type_name("K|A:B");
+  command.add_option("--x0", arguments.x0, "initial state (default: drawn; without any noise, its mean)")
+      ->type_name("a,b,..");
+  command.add_option("--process-noise", arguments.process_noise, "sd per state, or one for all")
+      ->type_name("none|SD,..");
+  command.add_option("--output-noise", arguments.output_noise, "sd per output, or one for all")
+      ->type_name("none|SD,..");
+  command.add_flag("--with-states", arguments.with_states, "add the true states by name");
+}
+
+void add_system_options(CLI::App& command, SimulateArguments& arguments) {
+  command.add_option("--variant", arguments.variant, "equations: as corrected, or as the paper prints them")
+      ->type_name("corrected|paper")
+      ->capture_default_str();
+  command.add_option("--set", arguments.parameters, "change a parameter of the system; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--dt", arguments.dt, "seconds per step")->type_name("DT");
+  command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app) {
+  const auto arguments = std::make_shared<SimulateArguments>();
+  CLI::App* command = app.add_subcommand("simulate", "simulate a system and write its data to a CSV file");
+  command->add_option("SYSTEM", arguments->system, "name of the system; 'gpilot systems' lists them")->required();
+  add_run_options(*command, *arguments);
+  add_system_options(*command, *arguments);
+  command->add_option("-o,--output", arguments->output, "file to write; - is standard output")
+      ->required()
+      ->type_name("FILE.csv");
+  add_format(*command, arguments->format);
+  command->footer(
+      "Row t holds the control applied from t to t + 1 and the output measured at t; row 0 has no output,\n"
+      "the last row no control. Examples:\n"
+      "  gpilot simulate pendulum --steps 100 --seed 1 -o pendulum.csv\n"
+      "  gpilot simulate kink --steps 600 --controls 0.8 --output-noise 0.09 -o kink.csv\n"
+      "  gpilot simulate cart-pole --steps 35 --hold 1:5 --with-states -o cart.csv\n"
+      "  gpilot simulate tras --steps 50 --controls 0.3,-0.1 --process-noise none --output-noise none -o -\n"
+      "  gpilot simulate pendulum --steps 50 --x0 -1,0 --set b=0 --box -1:1 -o swing.csv");
+  command->callback([arguments] { run_simulate(*arguments); });
+}
+
+}  // namespace gpilot::cli
