@@ -7,14 +7,13 @@
 
 namespace gpilot::systems {
 
+/// A standard deviation of zero is no noise; one value stands for all states or outputs.
 struct SimulateOptions {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
-  std::optional<Vector> x0 = {};  ///< [D]; by default drawn from N(x0_mean, x0_sd^2)
-  std::optional<Vector> process_sd =
-      {};  ///< [D], or one value for all states; zero = no noise; by default the system's
-  std::optional<Vector> output_sd =
-      {};  ///< [E], or one value for all outputs; zero = no noise; by default the system's
+  std::optional<Vector> x0 = {};          ///< [D]; by default drawn from N(x0_mean, x0_sd^2)
+  std::optional<Vector> process_sd = {};  ///< [D] or [1]; by default the system's
+  std::optional<Vector> output_sd = {};   ///< [E] or [1]; by default the system's
 };
 
 /// One recorded run of T steps. Row 0 has no output (NaN): x_0 is not measured. The last row has no control (NaN).
