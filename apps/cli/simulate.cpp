@@ -189,6 +189,9 @@ void run_simulate(const SimulateArguments& arguments) {
   options.process_sd = parse_noise("--process-noise", arguments.process_noise);
   options.output_sd = parse_noise("--output-noise", arguments.output_noise);
   const Index steps = parse_count("--steps", arguments.steps, 1);
+  if (constexpr Index kMostSteps = 10'000'000; steps > kMostSteps) {  // held in memory, up to a gigabyte
+    throw InputError(fmt::format("--steps: at most {} steps, not {}", kMostSteps, steps));
+  }
   const systems::Trajectory run = systems::simulate(*system, make_controls(*system, steps, arguments), options);
   const study::Table table = to_table(*system, run, arguments.with_states);
   if (to_stdout) {

@@ -80,6 +80,7 @@ expect_refused "did you mean 'pendulum'?" simulate pendulm --steps 5 -o x.csv
 expect_refused "--steps is required" simulate kink -o x.csv
 expect_refused "--output is required" simulate kink --steps 5
 expect_refused "not '0'" simulate kink --steps 0 -o x.csv
+expect_refused "at most" simulate kink --steps 1000000000000 -o x.csv
 expect_refused "not 'many'" simulate kink --steps many -o x.csv
 expect_refused "--seed" simulate kink --steps 5 --seed -1 -o x.csv
 expect_refused "--frobnicate" simulate kink --steps 5 --frobnicate -o x.csv

@@ -47,9 +47,9 @@ TrasParameters tras_parameters(Variant variant);
 ///               - k_fv a_v' - k_hv c_h - a_1 |w_v| a_v'
 ///   J_h a_h'' = l_t F_h cos a_v + 2 (D - E) sin a_v cos a_v a_v' a_h' - k_fh a_h' + k_vh c_v - a_2 |w_h| a_h'
 ///
-/// The last term but three of the second line, 2 (D - E) .., is there because J_h changes with pitch: with it, without
-/// friction and rotors, energy is conserved. The paper prints A + B, another factor in place of D - E, no such term,
-/// four other coefficients of the rotors, and a_1, a_2 about 100 and 3000 times as large, which makes it stiff.
+/// The term 2 (D - E) .. a_v' a_h' is there because J_h changes with pitch: with it, without friction and rotors,
+/// energy is conserved. The paper prints A + B, another factor in place of D - E, no such term, three other
+/// coefficients of the rotors' curves, and a_1, a_2 about 100 and 3000 times as large, which makes it stiff.
 class Tras final : public OdeSystem<4> {
  public:
   explicit Tras(Variant variant = Variant::kCorrected);

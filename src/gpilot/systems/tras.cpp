@@ -67,8 +67,8 @@ double polynomial(std::initializer_list<double> coefficients, double x) {
   return value;
 }
 
-/// Speeds (rpm) and thrusts (N) of the rotors as functions of the controls. The paper's signs of three coefficients
-/// differ, and its w_h has "- 3 + 10^2 c^2", a misprint of "+ 3 10^2 c^2".
+/// Speeds (rpm) and thrusts (N) of the rotors as functions of the controls. In the paper two
+/// coefficients have the other sign, and w_h has "- 3 + 10^2 c^2", a misprint of "+ 3 10^2 c^2".
 struct Rotors {
   double w_v, w_h, F_v, F_h;
 
