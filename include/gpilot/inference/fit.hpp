@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "gpilot/inference/priors.hpp"
+#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/model.hpp"
+
+namespace gpilot::inference {
+
+enum class Method {
+  kEm,     ///< smoothing and few quasi-Newton steps, then a joint polish
+  kLbfgs,  ///< joint L-BFGS alone, from the same start
+  kAdam,   ///< the paper's: Adam on the sampled bound with q(u) of its own
+};
+
+/// "em", "lbfgs", "adam".
+std::string_view name(Method method);
+/// Throws InputError listing the valid names.
+Method method_from_name(std::string_view text);
+
+/// Where a long fit is: a stage in words, and how far it is.
+struct Progress {
+  std::string stage;
+  double fraction = 0.0;  ///< 0..1
+  double objective = 0.0;
+};
+
+struct FitOptions {
+  Method method = Method::kEm;
+  int rounds = 15;       ///< E and M rounds of a start
+  int e_steps = 3;       ///< smoothing steps a round
+  int m_iterations = 6;  ///< L-BFGS iterations a round
+  int polish = 80;       ///< joint L-BFGS iterations at the end of a start
+  int restarts = 1;      ///< starts from different drifts of the velocities
+  int noise_path = 4;    ///< how often the process noise is cut and held (see docs/decisions)
+  int horizon = 3;       ///< steps ahead at which candidates are compared
+  int epochs = 200;      ///< Adam
+  double learning_rate = 0.01;
+  Index samples = 50;
+  bool tied = false;  ///< q(x) tied to the paper's A, b, S
+  int threads = 1;
+  std::uint64_t seed = 0;
+  std::function<void(const Progress&)> on_progress;
+
+  /// Throws InputError naming the field.
+  void validate() const;
+};
+
+/// Trains a model. Data in user units. `previous`, when given, is a model of the same columns to start from beside the
+/// fresh start (warm start).
+ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
+               const ssm::Model* previous = nullptr);
+
+}  // namespace gpilot::inference

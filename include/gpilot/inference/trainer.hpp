@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpilot/inference/lbfgs.hpp"
+#include "gpilot/inference/priors.hpp"
+#include "gpilot/inference/smoother.hpp"
+#include "gpilot/ssm/elbo.hpp"
+
+namespace gpilot::inference {
+
+/// Coordinate ascent on the one bound, from one start: the state posterior by natural-gradient smoothing steps (E),
+/// kernel, inducing points and noises by L-BFGS (M), both together by L-BFGS in whitened coordinates (polish). Every
+/// step is kept only if the objective (bound plus log prior) rises: within a start it never falls.
+class Trainer {
+ public:
+  Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q);
+
+  /// Up to `steps` smoothing steps; stops early when the objective gains less than `tolerance`. Returns the gain.
+  double e_step(int steps, double tolerance = 1e-3);
+  /// Up to `iterations` of L-BFGS on the free parameters, q(x) held.
+  double m_step(int iterations);
+  /// L-BFGS on parameters and q(x) together.
+  double polish(int iterations, double tolerance = 1e-6);
+  /// `rounds` of E and M; stops when a round gains less than `tolerance`. Returns the rounds done.
+  int rounds(int rounds, int e_steps, int m_iterations, double tolerance);
+
+  double objective() const { return objective_; }
+  double bound() const { return bound_; }
+  const ssm::Parameters& parameters() const { return p_; }
+  const ssm::StatePosterior& states() const { return q_; }
+  ssm::Free& free() { return free_; }
+  /// The optimal q(v) at the present parameters and q(x).
+  std::vector<gp::Weights> weights();
+  /// The objective after every accepted step.
+  const std::vector<double>& trace() const { return trace_; }
+  int evaluations() const { return evaluations_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  double evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q);
+  void refresh();
+  void accept();
+
+  ssm::Elbo& elbo_;
+  Priors priors_;
+  ssm::Free free_;
+  ssm::Parameters p_;
+  ssm::StatePosterior q_;
+  ssm::Parameters p_bar_;  ///< of the last evaluation
+  ssm::StatePosterior q_bar_;
+  double objective_ = 0.0;  ///< at (p_, q_)
+  double bound_ = 0.0;
+  double last_bound_ = 0.0;  ///< of the last evaluation
+  bool gradient_is_current_ = false;
+  double damping_ = 1.0;
+  int evaluations_ = 0;
+  std::vector<double> trace_;
+  std::string message_;
+  ChainPotentials current_, target_, mixed_;
+  ssm::StatePosterior candidate_;
+};
+
+}  // namespace gpilot::inference

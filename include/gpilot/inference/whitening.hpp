@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/posterior.hpp"
+#include "gpilot/types.hpp"
+
+namespace gpilot::inference {
+
+/// Coordinates for q(x) in which the bound is about equally curved in every direction, so that a quasi-Newton method
+/// needs no help. Around a reference q(x) with P_chol, A, S_chol:
+///   m_t = m_ref + P_chol u,   A_t = A_ref + S_chol V P_chol_{t-1}^-1,   S_chol_t = S_chol_ref exp-lower(Lambda),
+/// exp-lower: the diagonal is exponentiated, the strict lower triangle taken as it is.
+class StateWhitening {
+ public:
+  StateWhitening(const ssm::StatePosterior& reference, const ssm::Series& series);
+
+  Index size() const { return size_; }
+  /// z = 0 is the reference.
+  void to_states(VectorRef z, ssm::StatePosterior& q) const;
+  /// Gradient in z of a function whose gradient in q is q_bar.
+  void pull_back(VectorRef z, const ssm::StatePosterior& q_bar, Eigen::Ref<Vector> z_bar) const;
+
+ private:
+  const ssm::Series& series_;
+  ssm::StatePosterior reference_;
+  Matrix P_chol_;      ///< [D x D n]
+  Matrix P_chol_inv_;  ///< [D x D n]
+  Index size_ = 0;
+};
+
+}  // namespace gpilot::inference

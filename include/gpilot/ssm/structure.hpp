@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpilot/kernels/stationary.hpp"
+#include "gpilot/types.hpp"
+
+/// The Gaussian process state-space model, in scaled units.
+///
+///   L x_{t+1} = J x_t + W (x_t, c_t, 1) + f(x_t, c_t) + N(0, Q)      y_t = C x_t + d + N(0, R)
+///
+/// Rows of L, J: a *GP row* d has L_d = e_d, J_d = 0 and a function f_d ~ GP(0, k_d) on top of its mean function W_d.
+/// A *kinematic row* declares state p the integral of state v: p' - h v' = p + h v with h = dt/2, the trapezoidal rule;
+/// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1.
+/// D states, P controls, E outputs, I = D + P inputs, G GP rows, M inducing points.
+namespace gpilot::ssm {
+
+inline constexpr Index kMaxStates = 16;
+
+enum class MeanKind { kZero, kIdentity, kLinear };
+
+/// "zero", "identity", "linear".
+std::string_view name(MeanKind kind);
+/// Throws InputError listing the valid names.
+MeanKind mean_from_name(std::string_view text);
+
+/// State `position` is the integral of state `velocity`.
+struct Kinematics {
+  Index position = 0;
+  Index velocity = 0;
+  double half_step = 0.5;  ///< dt/2, times the ratio of the two states' scales
+
+  bool operator==(const Kinematics&) const = default;
+};
+
+/// The shape of a model: everything about it that is not learned.
+struct Structure {
+  Index states = 1;    ///< D
+  Index controls = 0;  ///< P
+  Index outputs = 1;   ///< E
+  Index inducing = 0;  ///< M; 0 switches the stationary kernel off
+  kernels::Kind kernel = kernels::Kind::kSquaredExponential;
+  bool linear_kernel = true;
+  MeanKind mean = MeanKind::kIdentity;
+  std::vector<Kinematics> kinematics;
+  Vector x0_mean;  ///< [D]
+  Vector x0_sd;    ///< [D], positive
+
+  Index inputs() const { return states + controls; }
+  Index features() const { return inducing + (linear_kernel ? inputs() + 1 : 0); }
+  /// The states that have a Gaussian process, in order.
+  std::vector<Index> gp_rows() const;
+  Matrix left() const;   ///< L [D x D]
+  Matrix right() const;  ///< J [D x D]
+  /// Throws InputError for shapes that make no sense.
+  void validate() const;
+};
+
+/// What is learned (and, with the same shape, a gradient in it).
+struct Parameters {
+  Vector log_variance;       ///< [G] kernel variances
+  Matrix log_length_scales;  ///< [I x G]
+  Matrix log_linear_sd;      ///< [I + 1 x G], or [0 x G] without a linear kernel
+  Matrix mean_weights;       ///< W^T [I + 1 x G]
+  Matrix Z;                  ///< [M x I]
+  Vector log_q;              ///< [D] process variances
+  Vector log_r;              ///< [E] output variances
+  Matrix C;                  ///< [E x D]
+  Vector d;                  ///< [E]
+
+  void set_zero();
+};
+
+/// Sensible values in scaled units: unit variance, length scales of 3, the declared mean function, C = [I 0].
+Parameters default_parameters(const Structure& structure);
+
+/// Which parameters an optimiser may move.
+struct Free {
+  bool kernel = true;
+  bool linear_sd = true;
+  bool mean = false;  ///< only with MeanKind::kLinear
+  bool inducing = true;
+  Vector q;  ///< [D] 1 = free, 0 = fixed
+  Vector r;  ///< [E]
+  bool C = false;
+  bool d = false;
+
+  static Free defaults(const Structure& structure);
+};
+
+/// Flat vector of the free parameters, in one fixed order.
+Index free_count(const Parameters& p, const Free& free);
+void pack(const Parameters& p, const Free& free, Eigen::Ref<Vector> flat);
+void unpack(VectorRef flat, const Free& free, Parameters& p);
+/// A name for each free parameter, e.g. "log_length_scales[2,0]".
+std::vector<std::string> free_names(const Parameters& p, const Free& free);
+
+}  // namespace gpilot::ssm

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <vector>
+
+#include "gpilot/gp/inducing.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/structure.hpp"
+#include "gpilot/types.hpp"
+
+namespace gpilot::ssm {
+
+/// A trained transition: p(L x' | x, c) with q(v) in place of f. Scaled units.
+class Transition {
+ public:
+  Transition(Structure structure, Parameters parameters, std::vector<gp::Weights> weights);
+
+  const Structure& structure() const { return structure_; }
+  const Parameters& parameters() const { return parameters_; }
+  const std::vector<gp::Weights>& weights() const { return weights_; }
+  const std::vector<gp::InducingBasis>& bases() const { return bases_; }
+  const std::vector<Index>& row_states() const { return rows_; }
+  const Matrix& left_inverse() const { return L_inverse_; }
+
+  /// The part of L x' that is no GP: J x + W (x, c, 1), for the rows of X [N x I]; result [N x D].
+  Matrix linear_part(MatrixRef X) const;
+  /// Mean and variance (of the function alone, Q apart) of L x' at the rows of X [N x I]; both [N x D].
+  void moments(MatrixRef X, Matrix& mean, Matrix& variance) const;
+
+ private:
+  Structure structure_;
+  Parameters parameters_;
+  std::vector<gp::Weights> weights_;
+  std::vector<gp::InducingBasis> bases_;
+  std::vector<Index> rows_;
+  Matrix L_inverse_;  ///< [D x D]
+  Matrix slope_;      ///< [D x D + P + 1]
+};
+
+/// N(mean, covariance) of a state.
+struct StateBelief {
+  Vector mean;        ///< [D]
+  Matrix covariance;  ///< [D x D]
+};
+
+/// Assumed-density filtering: prediction by moment matching over nodes, update by the exact Kalman step.
+class Filter {
+ public:
+  Filter(const Transition& transition, gp::Nodes nodes);
+
+  /// p(x_0) of the model.
+  StateBelief initial() const;
+  /// x_t -> x_{t+1} under a control.
+  StateBelief predict(const StateBelief& belief, VectorRef control) const;
+  /// Conditions on the outputs that are not NaN; returns their log density under the belief (0 when none is there).
+  double update(StateBelief& belief, VectorRef y) const;
+  /// Mean and variance of each output under a belief, output noise included.
+  void outputs(const StateBelief& belief, Vector& mean, Vector& variance) const;
+
+ private:
+  const Transition& transition_;
+  gp::Nodes nodes_;
+};
+
+}  // namespace gpilot::ssm

@@ -1,0 +1,141 @@
+#include "gpilot/inference/start.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "gpilot/inference/smoother.hpp"
+#include "gpilot/random.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kSmallestVariance = 1e-4;
+constexpr double kLargestVariance = 0.1;
+constexpr double kKinematicVariance = 1e-4;
+constexpr double kWanderVariance = 1.0;
+constexpr int kMeansIterations = 20;
+
+}  // namespace
+
+Vector output_variance_guess(const ssm::Series& series) {
+  Vector guess = Vector::Constant(series.outputs.rows(), kSmallestVariance);
+  for (Index e = 0; e < series.outputs.rows(); ++e) {
+    double squares = 0.0;
+    Index count = 0;
+    for (Index k = 0; k < series.sequences(); ++k) {
+      for (Index t = series.start[static_cast<std::size_t>(k)] + 2; t < series.start[static_cast<std::size_t>(k) + 1];
+           ++t) {
+        const double second = series.outputs(e, t) - 2.0 * series.outputs(e, t - 1) + series.outputs(e, t - 2);
+        if (!std::isnan(second)) {
+          squares += second * second;
+          ++count;
+        }
+      }
+    }
+    if (count > 0) {  // a second difference of white noise has six times its variance
+      guess(e) = std::clamp(0.5 * squares / (6.0 * static_cast<double>(count)), kSmallestVariance, kLargestVariance);
+    }
+  }
+  return guess;
+}
+
+ssm::StatePosterior kinematic_start(const ssm::Structure& s, const ssm::Series& series, const ssm::Parameters& p,
+                                    double drift_sd) {
+  LinearGaussian model;
+  model.L = s.left();
+  model.F = s.right();
+  model.W = Matrix::Zero(s.states, s.controls + 1);
+  model.q = Vector::Constant(s.states, kKinematicVariance);
+  const auto is_velocity = [&](Index d) {
+    return std::any_of(s.kinematics.begin(), s.kinematics.end(),
+                       [d](const ssm::Kinematics& k) { return k.velocity == d; });
+  };
+  Index rate_of = 0;
+  for (const Index d : s.gp_rows()) {
+    model.F(d, d) = 1.0;
+    const bool observed = p.C.col(d).cwiseAbs().sum() > 0.0;
+    model.q(d) = is_velocity(d) || !observed ? drift_sd * drift_sd : kWanderVariance;
+    if (!observed && !is_velocity(d)) {
+      // Nothing is known of this state: let it start as the rate of the next output that has none.
+      model.F(rate_of, d) = 1.0;
+      model.q(rate_of) = kKinematicVariance;
+      rate_of = (rate_of + 1) % std::min(s.outputs, s.states);
+    }
+  }
+  model.C = p.C;
+  model.d = p.d;
+  model.r = p.log_r.array().exp();
+  model.x0_mean = s.x0_mean;
+  model.x0_sd = s.x0_sd;
+  return smooth(model, series);
+}
+
+Matrix k_means(MatrixRef points, Index count, std::uint64_t seed) {
+  const Index N = points.rows();
+  RandomStream random(seed, Purpose::kInducing);
+  Matrix centres(count, points.cols());
+  Vector nearest = Vector::Constant(N, std::numeric_limits<double>::infinity());
+  for (Index m = 0; m < count; ++m) {  // k-means++: far points are likely
+    Index pick = random.index(N);
+    const double total = nearest.sum();
+    if (m > 0 && total > 0.0) {
+      double rest = random.uniform() * total;
+      for (pick = 0; pick + 1 < N && rest >= nearest(pick); ++pick) {
+        rest -= nearest(pick);
+      }
+    }
+    centres.row(m) = points.row(pick);
+    nearest = nearest.cwiseMin((points.rowwise() - centres.row(m)).rowwise().squaredNorm());
+  }
+  std::vector<Index> label(static_cast<std::size_t>(N), -1);
+  for (int iteration = 0; iteration < kMeansIterations; ++iteration) {
+    bool changed = false;
+    for (Index n = 0; n < N; ++n) {
+      Index best = 0;
+      (centres.rowwise() - points.row(n)).rowwise().squaredNorm().minCoeff(&best);
+      changed = changed || label[static_cast<std::size_t>(n)] != best;
+      label[static_cast<std::size_t>(n)] = best;
+    }
+    if (!changed) {
+      break;
+    }
+    Matrix sums = Matrix::Zero(count, points.cols());
+    Vector sizes = Vector::Zero(count);
+    for (Index n = 0; n < N; ++n) {
+      sums.row(label[static_cast<std::size_t>(n)]) += points.row(n);
+      sizes(label[static_cast<std::size_t>(n)]) += 1.0;
+    }
+    for (Index m = 0; m < count; ++m) {
+      if (sizes(m) > 0.0) {
+        centres.row(m) = sums.row(m) / sizes(m);
+      }
+    }
+  }
+  return centres;
+}
+
+Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,
+                      std::uint64_t seed) {
+  Matrix points(series.transitions(), s.inputs());
+  Index n = 0;
+  for (Index t = 1; t < series.rows(); ++t) {
+    if (!series.first[static_cast<std::size_t>(t)]) {
+      points.row(n).head(s.states) = q.m.col(t - 1).transpose();
+      points.row(n++).tail(s.controls) = series.controls.col(t - 1).transpose();
+    }
+  }
+  // k-means over very many points gains nothing.
+  constexpr Index kMostPoints = 4000;
+  if (n > kMostPoints) {
+    Matrix thinned(kMostPoints, points.cols());
+    for (Index k = 0; k < kMostPoints; ++k) {
+      thinned.row(k) = points.row(k * n / kMostPoints);
+    }
+    return k_means(thinned, s.inducing, seed);
+  }
+  return k_means(points, s.inducing, seed);
+}
+
+}  // namespace gpilot::inference

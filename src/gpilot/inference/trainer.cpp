@@ -1,0 +1,167 @@
+#include "gpilot/inference/trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gpilot/error.hpp"
+#include "gpilot/inference/whitening.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSmallestDamping = 1.0 / 64.0;
+
+}  // namespace
+
+Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q)
+    : elbo_(elbo), priors_(std::move(priors)), free_(std::move(free)), p_(std::move(p)), q_(std::move(q)) {
+  candidate_ = q_;
+  objective_ = evaluate(p_, q_);
+  if (objective_ == -kInfinity) {
+    throw NumericalError("training: the bound cannot be evaluated at the start");
+  }
+  bound_ = last_bound_;
+  gradient_is_current_ = true;
+  trace_.push_back(objective_);
+}
+
+/// Objective with gradients in p_bar_, q_bar_; -infinity where the bound is not defined.
+double Trainer::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q) {
+  ++evaluations_;
+  gradient_is_current_ = false;
+  try {
+    last_bound_ = elbo_.gradient(p, q, p_bar_, q_bar_);
+  } catch (const NumericalError& error) {
+    message_ = error.what();
+    return -kInfinity;
+  }
+  return last_bound_ + priors_.log_density(p, &p_bar_);
+}
+
+/// Brings the gradients back to (p_, q_) after evaluations elsewhere.
+void Trainer::refresh() {
+  if (!gradient_is_current_) {
+    objective_ = evaluate(p_, q_);
+    bound_ = last_bound_;
+    gradient_is_current_ = true;
+  }
+}
+
+void Trainer::accept() {
+  trace_.push_back(objective_);
+}
+
+double Trainer::e_step(int steps, double tolerance) {
+  const double before = objective_;
+  for (int k = 0; k < steps; ++k) {
+    refresh();
+    potentials_of(q_, elbo_.series(), current_);
+    target_potentials(elbo_, p_, q_, q_bar_, target_);
+    const double start = objective_;
+    bool risen = false;
+    for (; damping_ >= kSmallestDamping; damping_ *= 0.5) {
+      mixed_.resize(q_.states(), q_.rows());
+      mixed_.J = (1.0 - damping_) * current_.J + damping_ * target_.J;
+      mixed_.J_off = (1.0 - damping_) * current_.J_off + damping_ * target_.J_off;
+      mixed_.h = damping_ * target_.h;
+      if (!posterior_of(mixed_, elbo_.series(), q_.m, candidate_)) {
+        continue;
+      }
+      const double value = evaluate(p_, candidate_);
+      if (value > start) {
+        std::swap(q_, candidate_);
+        objective_ = value;
+        bound_ = last_bound_;
+        gradient_is_current_ = true;
+        risen = true;
+        accept();
+        break;
+      }
+    }
+    if (!risen) {
+      damping_ = 0.25;
+      break;
+    }
+    damping_ = std::min(1.0, 1.5 * damping_);
+    if (objective_ - start < tolerance) {
+      break;
+    }
+  }
+  return objective_ - before;
+}
+
+double Trainer::m_step(int iterations) {
+  const double before = objective_;
+  const Index count = ssm::free_count(p_, free_);
+  if (count == 0) {
+    return 0.0;
+  }
+  Vector flat(count);
+  ssm::pack(p_, free_, flat);
+  ssm::Parameters p = p_;
+  const auto negative = [&](const Vector& at, Vector& gradient) {
+    ssm::unpack(at, free_, p);
+    const double value = evaluate(p, q_);
+    ssm::pack(p_bar_, free_, gradient);
+    gradient *= -1.0;
+    return -value;
+  };
+  const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = 1e-7});
+  if (-result.value > objective_) {
+    ssm::unpack(flat, free_, p_);
+    refresh();
+    accept();
+  }
+  return objective_ - before;
+}
+
+double Trainer::polish(int iterations, double tolerance) {
+  const double before = objective_;
+  const StateWhitening whitening(q_, elbo_.series());
+  const Index parameters = ssm::free_count(p_, free_);
+  Vector flat = Vector::Zero(parameters + whitening.size());
+  ssm::pack(p_, free_, flat.head(parameters));
+  ssm::Parameters p = p_;
+  const auto negative = [&](const Vector& at, Vector& gradient) {
+    ssm::unpack(at.head(parameters), free_, p);
+    whitening.to_states(at.tail(whitening.size()), candidate_);
+    const double value = evaluate(p, candidate_);
+    ssm::pack(p_bar_, free_, gradient.head(parameters));
+    whitening.pull_back(at.tail(whitening.size()), q_bar_, gradient.tail(whitening.size()));
+    gradient *= -1.0;
+    return -value;
+  };
+  const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = tolerance});
+  message_ = result.message;
+  if (-result.value > objective_) {
+    ssm::unpack(flat.head(parameters), free_, p_);
+    whitening.to_states(flat.tail(whitening.size()), q_);
+    refresh();
+    accept();
+  }
+  return objective_ - before;
+}
+
+int Trainer::rounds(int rounds, int e_steps, int m_iterations, double tolerance) {
+  for (int k = 0; k < rounds; ++k) {
+    const double start = objective_;
+    e_step(e_steps);
+    m_step(m_iterations);
+    if (objective_ - start < tolerance) {
+      return k + 1;
+    }
+  }
+  return rounds;
+}
+
+std::vector<gp::Weights> Trainer::weights() {
+  elbo_.value(p_, q_);
+  gradient_is_current_ = false;
+  return elbo_.weights();
+}
+
+}  // namespace gpilot::inference

@@ -1,0 +1,437 @@
+#include "gpilot/ssm/node_regression.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "gpilot/linalg/cholesky.hpp"
+
+namespace gpilot::ssm {
+
+namespace {
+
+/// Nodes of a block: its feature matrix of 50 columns then fills half of a typical second level cache.
+constexpr Index kBlockNodes = 512;
+/// Groups of blocks; sums are kept per group, so this bounds their memory and the number of useful threads.
+constexpr Index kGroups = 64;
+/// Features are kept between the passes up to this many bytes, recomputed beyond.
+constexpr double kKeepBytes = 256e6;
+
+}  // namespace
+
+void TransitionMessages::resize(Index states, Index rows) {
+  for (Matrix* columns : {&offset, &r_bar, &x_bar}) {
+    columns->setZero(states, rows);
+  }
+  for (Matrix* squares : {&slope, &P_chol, &r_xi, &x_xi}) {
+    squares->setZero(states, states * rows);
+  }
+}
+
+NodeRegression::NodeRegression(const Structure& structure, const Series& series, gp::Nodes nodes, int threads)
+    : structure_(structure), series_(series), nodes_(std::move(nodes)), threads_(threads), rows_(structure.gp_rows()) {
+  for (Index t = 0; t < series.rows(); ++t) {
+    if (!series.first[static_cast<std::size_t>(t)]) {
+      transitions_.push_back(t);
+    }
+  }
+  const auto count = static_cast<Index>(transitions_.size());
+  const Index per_block = std::max<Index>(1, kBlockNodes / nodes_.count());
+  for (Index begin = 0; begin < count; begin += per_block) {
+    blocks_.push_back({begin, std::min(count, begin + per_block)});
+  }
+  const auto blocks = static_cast<Index>(blocks_.size());
+  const Index group_count = std::min(kGroups, blocks);
+  for (Index k = 0; k < group_count; ++k) {
+    groups_.push_back({k * blocks / group_count, (k + 1) * blocks / group_count});
+  }
+  allocate();
+}
+
+void NodeRegression::allocate() {
+  const Index J = nodes_.count();
+  const Index D = structure_.states;
+  const Index I = structure_.inputs();
+  const Index M = structure_.inducing;
+  const Index M_a = structure_.features();
+  const auto G = static_cast<Index>(rows_.size());
+  const Index largest = J * (blocks_.front().end - blocks_.front().begin);
+
+  set_nodes(std::move(nodes_));
+  block_sqrt_w_ = sqrt_w_.replicate(largest / J, 1);
+  const double bytes = 8.0 * static_cast<double>(transitions_.size() * static_cast<std::size_t>(J)) *
+                       static_cast<double>(G * (M + M_a + 1 + I) + I + D);
+  keep_blocks_ = bytes <= kKeepBytes;
+
+  kept_.clear();
+  if (keep_blocks_) {
+    for (const Range& range : blocks_) {
+      kept_.push_back(sized_block(nodes_in(range)));
+    }
+  }
+  const auto workers = static_cast<std::size_t>(std::max(1, std::min(threads_, static_cast<int>(groups_.size()))));
+  scratch_.assign(workers,
+                  Scratch{Matrix(largest, M), Matrix(largest, M_a), Matrix(largest, I + 1), Matrix(largest, I + 1),
+                          Matrix(largest, D), Matrix(largest, D), keep_blocks_ ? BlockWork{} : sized_block(largest)});
+
+  gp::Statistics zero{Matrix::Zero(M_a, M_a), Vector::Zero(M_a)};
+  statistics_.assign(static_cast<std::size_t>(G), zero);
+  GroupSums sums;
+  sums.statistics.assign(static_cast<std::size_t>(G), zero);
+  sums.squares = Vector::Zero(D);
+  sums.Zs_bar.assign(static_cast<std::size_t>(G), Matrix::Zero(M, I));
+  sums.length_scale_sum = Matrix::Zero(I, G);
+  sums_.assign(groups_.size(), sums);
+  adjoint_.resize(static_cast<std::size_t>(G));
+  bases_.resize(static_cast<std::size_t>(G));
+  weights_.resize(static_cast<std::size_t>(G));
+  quadratic_ = Vector::Zero(D);
+}
+
+NodeRegression::BlockWork NodeRegression::sized_block(Index N) const {
+  const Index I = structure_.inputs();
+  BlockWork work{Matrix(N, I), Matrix(N, structure_.states), {}};
+  work.rows.assign(rows_.size(),
+                   RowWork{Matrix(N, I), Matrix(N, structure_.inducing), Matrix(N, structure_.features() + 1)});
+  return work;
+}
+
+void NodeRegression::set_nodes(gp::Nodes nodes) {
+  nodes_ = std::move(nodes);
+  sqrt_w_ = nodes_.w.cwiseSqrt();
+}
+
+double NodeRegression::extra_jitter() const {
+  double largest = 0.0;
+  for (const gp::InducingBasis& basis : bases_) {
+    largest = std::max(largest, basis.extra_jitter);
+  }
+  return largest;
+}
+
+template <typename Work>
+void NodeRegression::for_each_group(Work&& work) {
+  const auto groups = static_cast<Index>(groups_.size());
+  const auto workers = static_cast<Index>(scratch_.size());
+  if (workers == 1) {
+    for (Index k = 0; k < groups; ++k) {
+      work(k, 0);
+    }
+    return;
+  }
+  oneapi::tbb::parallel_for(Index{0}, workers, [&](Index worker) {
+    for (Index k = worker; k < groups; k += workers) {
+      work(k, worker);
+    }
+  });
+}
+
+NodeRegression::BlockWork& NodeRegression::work_of(Index block, Index worker) {
+  return keep_blocks_ ? kept_[static_cast<std::size_t>(block)] : scratch_[static_cast<std::size_t>(worker)].block;
+}
+
+void NodeRegression::fill_nodes(Range range, const Matrix& means, const TransitionMessages& messages,
+                                BlockWork& work) const {
+  const Index J = nodes_.count();
+  const Index D = structure_.states;
+  const Index P = structure_.controls;
+  for (Index k = range.begin; k < range.end; ++k) {
+    const Index t = transitions_[static_cast<std::size_t>(k)];
+    const Index at = J * (k - range.begin);
+    const auto P_chol = messages.P_chol.middleCols(D * (t - 1), D);
+    const auto slope = messages.slope.middleCols(D * t, D);
+    for (Index i = 0; i < D; ++i) {
+      auto x = work.X.col(i).segment(at, J).array();
+      x = means(i, t - 1) + P_chol(i, 0) * nodes_.xi.col(0).array();
+      for (Index c = 1; c <= i; ++c) {
+        x += P_chol(i, c) * nodes_.xi.col(c).array();
+      }
+      auto r = work.R.col(i).segment(at, J).array();
+      r = messages.offset(i, t) + slope(i, 0) * nodes_.xi.col(0).array();
+      for (Index c = 1; c < D; ++c) {
+        r += slope(i, c) * nodes_.xi.col(c).array();
+      }
+      r *= sqrt_w_.array();
+    }
+    for (Index i = 0; i < P; ++i) {
+      work.X.col(D + i).segment(at, J).setConstant(series_.controls(i, t - 1));
+    }
+  }
+}
+
+void NodeRegression::features(Index N, BlockWork& work, Scratch& scratch, bool with_slope) const {
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    RowWork& row = work.rows[g];
+    kernels::MatrixOut slope = row.slope.topRows(N);
+    bases_[g].evaluate(work.X.topRows(N), block_sqrt_w_, row.Xs.topRows(N), scratch.K.topRows(N),
+                       with_slope ? &slope : nullptr, row.A.topLeftCorner(N, structure_.features()));
+  }
+}
+
+void NodeRegression::first_pass(Index group, Index worker, const Matrix& means, const TransitionMessages& messages,
+                                bool gradient) {
+  GroupSums& sums = sums_[static_cast<std::size_t>(group)];
+  Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+  for (gp::Statistics& s : sums.statistics) {
+    s.G.setZero();
+    s.h.setZero();
+  }
+  const Range blocks = groups_[static_cast<std::size_t>(group)];
+  for (Index b = blocks.begin; b < blocks.end; ++b) {
+    const Range range = blocks_[static_cast<std::size_t>(b)];
+    const Index N = nodes_in(range);
+    BlockWork& work = work_of(b, worker);
+    fill_nodes(range, means, messages, work);
+    features(N, work, scratch, gradient && keep_blocks_);
+    for (std::size_t g = 0; g < rows_.size(); ++g) {
+      const auto A = work.rows[g].A.topLeftCorner(N, structure_.features());
+      gp::Statistics& s = sums.statistics[g];
+      s.G.selfadjointView<Eigen::Lower>().rankUpdate(A.transpose());
+      s.h.noalias() += A.transpose() * work.R.col(rows_[g]).head(N);
+    }
+  }
+}
+
+void NodeRegression::second_pass(Index group, Index worker, const Parameters& p, const Matrix& means,
+                                 TransitionMessages& messages, bool gradient) {
+  GroupSums& sums = sums_[static_cast<std::size_t>(group)];
+  Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+  const Index M_a = structure_.features();
+  sums.squares.setZero();
+  sums.length_scale_sum.setZero();
+  for (Matrix& Zs_bar : sums.Zs_bar) {
+    Zs_bar.setZero();
+  }
+  const Range blocks = groups_[static_cast<std::size_t>(group)];
+  for (Index b = blocks.begin; b < blocks.end; ++b) {
+    const Range range = blocks_[static_cast<std::size_t>(b)];
+    const Index N = nodes_in(range);
+    BlockWork& work = work_of(b, worker);
+    if (!keep_blocks_) {
+      fill_nodes(range, means, messages, work);
+      features(N, work, scratch, gradient);
+    }
+    for (std::size_t g = 0; g < rows_.size(); ++g) {
+      auto rho = work.R.col(rows_[g]).head(N);
+      rho.noalias() -= work.rows[g].A.topLeftCorner(N, M_a) * weights_[g].mu;
+      work.rows[g].A.col(M_a).head(N) = rho;
+    }
+    for (Index d = 0; d < structure_.states; ++d) {
+      sums.squares(d) += work.R.col(d).head(N).squaredNorm();
+      // dF/dr = -(w/q) rho
+      scratch.R_bar.col(d).head(N) =
+          (-std::exp(-p.log_q(d))) * block_sqrt_w_.head(N).array() * work.R.col(d).head(N).array();
+    }
+    if (gradient) {
+      scratch.X_bar.topRows(N).setZero();
+      for (Index g = 0; g < static_cast<Index>(rows_.size()); ++g) {
+        back_through_row(g, N, std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])), work, scratch, sums);
+      }
+      collect_messages(range, scratch, messages);
+    }
+  }
+}
+
+void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& work, Scratch& scratch,
+                                      GroupSums& sums) const {
+  const Index D = structure_.states;
+  const Index I = structure_.inputs();
+  const Index M = structure_.inducing;
+  const auto k = static_cast<std::size_t>(g);
+  const gp::InducingBasis& basis = bases_[k];
+  RowWork& row = work.rows[k];
+  const auto sqrt_w = block_sqrt_w_.head(N).array();
+  // sqrt(w)/q times T is dF/dk(x_n, Z), and dF/d(linear features).
+  auto T = scratch.T.topRows(N);
+  T.noalias() = row.A.topRows(N) * adjoint_[k].Gamma;
+  if (M > 0) {
+    auto E = row.slope.topRows(N);
+    E.array() *= T.leftCols(M).array();
+    auto EZ = scratch.EZ.topRows(N);
+    EZ.noalias() = E * adjoint_[k].Zs1;
+    auto XsW = scratch.XsW.topRows(N);
+    XsW.col(I) = (2.0 / q) * sqrt_w;
+    for (Index i = 0; i < I; ++i) {
+      const auto Xs = row.Xs.col(i).head(N).array();
+      XsW.col(i).array() = XsW.col(I).array() * Xs;
+      // dF/dXs = (2 sqrt(w)/q) (Xs rowsum(E) - E Zs)
+      auto Xs_bar = EZ.col(i).array();
+      Xs_bar = XsW.col(I).array() * (Xs * EZ.col(I).array() - Xs_bar);
+      sums.length_scale_sum(i, g) += (Xs_bar * Xs).sum();
+      if (i < D) {
+        scratch.X_bar.col(i).head(N).array() += Xs_bar * basis.inverse_length_scales(i);
+      }
+    }
+    // dF/dZs = (2/q) (Zs colsum(sqrt(w) E) - E^T sqrt(w) Xs)
+    Matrix& Zs_bar = sums.Zs_bar[k];
+    Zs_bar.noalias() -= E.transpose() * XsW.leftCols(I);
+    for (Index m = 0; m < M; ++m) {
+      Zs_bar.row(m) += E.col(m).dot(XsW.col(I)) * basis.Zs.row(m);
+    }
+  }
+  if (structure_.linear_kernel) {
+    for (Index i = 0; i < D; ++i) {
+      scratch.X_bar.col(i).head(N).array() += (basis.linear_sd(i) / q) * sqrt_w * T.col(M + i).array();
+    }
+  }
+}
+
+void NodeRegression::collect_messages(Range range, const Scratch& scratch, TransitionMessages& messages) const {
+  const Index J = nodes_.count();
+  const Index D = structure_.states;
+  for (Index k = range.begin; k < range.end; ++k) {
+    const Index t = transitions_[static_cast<std::size_t>(k)];
+    const Index at = J * (k - range.begin);
+    for (Index i = 0; i < D; ++i) {
+      const auto r = scratch.R_bar.col(i).segment(at, J);
+      const auto x = scratch.X_bar.col(i).segment(at, J);
+      messages.r_bar(i, t) = r.sum();
+      messages.x_bar(i, t) = x.sum();
+      for (Index c = 0; c < D; ++c) {
+        messages.r_xi(i, D * t + c) = r.dot(nodes_.xi.col(c));
+        messages.x_xi(i, D * t + c) = x.dot(nodes_.xi.col(c));
+      }
+    }
+  }
+}
+
+void NodeRegression::sum_groups(Index g) {
+  const auto k = static_cast<std::size_t>(g);
+  gp::Statistics& s = statistics_[k];
+  s.G = sums_.front().statistics[k].G;
+  s.h = sums_.front().statistics[k].h;
+  for (std::size_t group = 1; group < sums_.size(); ++group) {
+    s.G += sums_[group].statistics[k].G;
+    s.h += sums_[group].statistics[k].h;
+  }
+  s.G.triangularView<Eigen::StrictlyUpper>() = s.G.transpose();
+}
+
+/// Sets q(v_g) and the part of quadratic_ that needs no residuals; returns KL[q(v_g) || p(v_g)].
+double NodeRegression::posterior_of_weights(Index g, double q, const std::vector<gp::Weights>* given) {
+  const auto k = static_cast<std::size_t>(g);
+  const gp::Statistics& s = statistics_[k];
+  gp::Weights& v = weights_[k];
+  double kl = 0.0;
+  if (given != nullptr) {
+    v = (*given)[k];
+    kl = gp::kl_to_standard_normal(v);
+  } else {
+    const double log_det_B = gp::collapse(s, q, adjoint_[k].B, adjoint_[k].L_B, v);
+    kl = 0.5 * (v.Sigma.trace() + v.mu.squaredNorm() - static_cast<double>(v.mu.size()) + log_det_B);
+  }
+  double& quadratic = quadratic_(rows_[k]);
+  quadratic = s.G.cwiseProduct(v.Sigma).sum();
+  if (structure_.inducing > 0) {
+    quadratic +=
+        static_cast<double>(transitions_.size()) * bases_[k].variance - s.G.diagonal().head(structure_.inducing).sum();
+  }
+  return kl;
+}
+
+void NodeRegression::prepare_adjoint(Index g, double q) {
+  const auto k = static_cast<std::size_t>(g);
+  const Index M = structure_.inducing;
+  const Index M_a = structure_.features();
+  const gp::InducingBasis& basis = bases_[k];
+  const gp::Weights& v = weights_[k];
+  RowAdjoint& adjoint = adjoint_[k];
+  // dF/da_n = (w/q)[ a_s + (r - a^T mu) mu - Sigma a ], a_s = the stationary features; then back through L^-1.
+  adjoint.Gamma.resize(M_a + 1, M_a);
+  adjoint.Gamma.topRows(M_a) = -v.Sigma;
+  adjoint.Gamma.topRows(M_a).leftCols(M).diagonal().array() += 1.0;
+  adjoint.Gamma.row(M_a) = v.mu.transpose();
+
+  const gp::Statistics& s = statistics_[k];
+  adjoint.moment = s.h;
+  adjoint.moment.noalias() -= s.G * v.mu;
+  adjoint.A_bar_A.resize(M_a, M_a);
+  adjoint.A_bar_A.noalias() = adjoint.Gamma.topRows(M_a).transpose() * s.G;
+  adjoint.A_bar_A.noalias() += v.mu * adjoint.moment.transpose();
+  adjoint.A_bar_A /= q;
+
+  if (M > 0) {
+    adjoint.Gamma_s.resize(M_a + 1, M);
+    adjoint.Gamma_s.noalias() = adjoint.Gamma.leftCols(M) * basis.Linv;
+    adjoint.Gamma.leftCols(M) = adjoint.Gamma_s;
+    adjoint.Zs1.resize(M, structure_.inputs() + 1);
+    adjoint.Zs1.leftCols(structure_.inputs()) = basis.Zs;
+    adjoint.Zs1.col(structure_.inputs()).setOnes();
+  }
+}
+
+void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar) {
+  const auto k = static_cast<std::size_t>(g);
+  const Index M = structure_.inducing;
+  const Index I = structure_.inputs();
+  const gp::InducingBasis& basis = bases_[k];
+  RowAdjoint& a = adjoint_[k];
+  if (structure_.linear_kernel) {
+    p_bar.log_linear_sd.col(g) = a.A_bar_A.diagonal().tail(I + 1);
+  }
+  if (M == 0) {
+    return;
+  }
+  a.L_bar.resize(M, M);
+  a.L_bar.noalias() = -basis.Linv.transpose() * a.A_bar_A.topLeftCorner(M, M);
+  linalg::cholesky_backward(basis.L, basis.Linv, a.L_bar, a.scratch, a.K_bar);
+  p_bar.log_variance(g) = a.A_bar_A.diagonal().head(M).sum() + a.K_bar.cwiseProduct(basis.K_uu).sum() -
+                          0.5 * static_cast<double>(transitions_.size()) * basis.variance / q;
+  // k(Z, Z) depends on Z through both arguments: dF/dZs_m = 4 sum_m' E_mm' (Zs_m - Zs_m').
+  a.K_bar.array() *= basis.slope_uu.array();
+  a.EZ.resize(M, I + 1);
+  a.EZ.noalias() = a.K_bar * a.Zs1;
+  Matrix& Zs_bar = sums_.front().Zs_bar[k];
+  for (Index i = 0; i < I; ++i) {
+    Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I).array() - a.EZ.col(i).array());
+    p_bar.log_length_scales(i, g) = -sums_.front().length_scale_sum(i, g) - Zs_bar.col(i).dot(basis.Zs.col(i));
+    p_bar.Z.col(i) += Zs_bar.col(i) * basis.inverse_length_scales(i);
+  }
+}
+
+double NodeRegression::evaluate(const Parameters& p, const Matrix& means, TransitionMessages& messages,
+                                const std::vector<gp::Weights>* given, Parameters* p_bar) {
+  const auto G = static_cast<Index>(rows_.size());
+  const bool gradient = p_bar != nullptr;
+  const auto noise = [&](Index g) { return std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])); };
+  for (Index g = 0; g < G; ++g) {
+    bases_[static_cast<std::size_t>(g)].update(structure_.kernel, p.log_variance(g), p.log_length_scales.col(g),
+                                               p.log_linear_sd.col(g), p.Z);
+  }
+  for_each_group([&](Index group, Index worker) { first_pass(group, worker, means, messages, gradient); });
+
+  double value = 0.0;
+  quadratic_.setZero();
+  for (Index g = 0; g < G; ++g) {
+    sum_groups(g);
+    value -= posterior_of_weights(g, noise(g), given);
+    if (gradient) {
+      prepare_adjoint(g, noise(g));
+    }
+  }
+  for_each_group([&](Index group, Index worker) { second_pass(group, worker, p, means, messages, gradient); });
+  for (const GroupSums& sums : sums_) {
+    quadratic_ += sums.squares;
+  }
+  for (Index d = 0; d < structure_.states; ++d) {
+    value -= 0.5 * std::exp(-p.log_q(d)) * quadratic_(d);
+  }
+
+  if (gradient) {
+    p_bar->Z.setZero();
+    for (std::size_t group = 1; group < sums_.size(); ++group) {
+      for (std::size_t k = 0; k < rows_.size(); ++k) {
+        sums_.front().Zs_bar[k] += sums_[group].Zs_bar[k];
+      }
+      sums_.front().length_scale_sum += sums_[group].length_scale_sum;
+    }
+    for (Index g = 0; g < G; ++g) {
+      back_through_inducing(g, noise(g), *p_bar);
+    }
+  }
+  return value;
+}
+
+}  // namespace gpilot::ssm

@@ -1,0 +1,211 @@
+#include "gpilot/ssm/structure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gpilot/error.hpp"
+
+namespace gpilot::ssm {
+
+std::string_view name(MeanKind kind) {
+  switch (kind) {
+    case MeanKind::kZero:
+      return "zero";
+    case MeanKind::kIdentity:
+      return "identity";
+    case MeanKind::kLinear:
+      return "linear";
+  }
+  return "";
+}
+
+MeanKind mean_from_name(std::string_view text) {
+  for (const MeanKind kind : {MeanKind::kZero, MeanKind::kIdentity, MeanKind::kLinear}) {
+    if (text == name(kind)) {
+      return kind;
+    }
+  }
+  throw InputError(fmt::format("unknown mean function '{}': expected zero, identity or linear", text));
+}
+
+std::vector<Index> Structure::gp_rows() const {
+  std::vector<Index> rows;
+  for (Index d = 0; d < states; ++d) {
+    const bool kinematic =
+        std::any_of(kinematics.begin(), kinematics.end(), [d](const Kinematics& k) { return k.position == d; });
+    if (!kinematic) {
+      rows.push_back(d);
+    }
+  }
+  return rows;
+}
+
+Matrix Structure::left() const {
+  Matrix L = Matrix::Identity(states, states);
+  for (const Kinematics& k : kinematics) {
+    L(k.position, k.velocity) = -k.half_step;
+  }
+  return L;
+}
+
+Matrix Structure::right() const {
+  Matrix J = Matrix::Zero(states, states);
+  for (const Kinematics& k : kinematics) {
+    J(k.position, k.position) = 1.0;
+    J(k.position, k.velocity) = k.half_step;
+  }
+  return J;
+}
+
+void Structure::validate() const {
+  if (states < 1 || states > kMaxStates) {
+    throw InputError(fmt::format("{} states: expected 1 to {}", states, kMaxStates));
+  }
+  if (outputs < 1) {
+    throw InputError("a model needs at least one output");
+  }
+  if (x0_mean.size() != states || x0_sd.size() != states) {
+    throw InputError(fmt::format("x0 has {} means and {} standard deviations: expected {} of each (one a state)",
+                                 x0_mean.size(), x0_sd.size(), states));
+  }
+  if (!x0_mean.allFinite() || !(x0_sd.array() > 0.0).all() || !x0_sd.allFinite()) {
+    throw InputError("x0 needs finite means and positive standard deviations");
+  }
+  std::vector<bool> used(static_cast<std::size_t>(states), false);
+  for (const Kinematics& k : kinematics) {
+    if (k.position < 0 || k.position >= states || k.velocity < 0 || k.velocity >= states || k.position == k.velocity) {
+      throw InputError(
+          fmt::format("a state cannot be declared the derivative of itself or of a state that is not there "
+                      "(position {}, velocity {}, {} states)",
+                      k.position, k.velocity, states));
+    }
+    if (used[static_cast<std::size_t>(k.position)]) {
+      throw InputError(fmt::format("state {} is declared to have two derivatives", k.position));
+    }
+    used[static_cast<std::size_t>(k.position)] = true;
+  }
+  if (gp_rows().empty()) {
+    throw InputError("every state is declared the integral of another: nothing is left to learn");
+  }
+}
+
+void Parameters::set_zero() {
+  log_variance.setZero();
+  log_length_scales.setZero();
+  log_linear_sd.setZero();
+  mean_weights.setZero();
+  Z.setZero();
+  log_q.setZero();
+  log_r.setZero();
+  C.setZero();
+  d.setZero();
+}
+
+Parameters default_parameters(const Structure& s) {
+  const std::vector<Index> rows = s.gp_rows();
+  const auto G = static_cast<Index>(rows.size());
+  const Index I = s.inputs();
+  Parameters p;
+  p.log_variance = Vector::Zero(G);
+  p.log_length_scales = Matrix::Constant(I, G, std::log(3.0));
+  p.log_linear_sd = Matrix::Constant(s.linear_kernel ? I + 1 : 0, G, std::log(0.5));
+  p.mean_weights = Matrix::Zero(I + 1, G);
+  if (s.mean != MeanKind::kZero) {
+    for (Index g = 0; g < G; ++g) {
+      p.mean_weights(rows[static_cast<std::size_t>(g)], g) = 1.0;
+    }
+  }
+  p.Z = Matrix::Zero(s.inducing, I);
+  p.log_q = Vector::Constant(s.states, std::log(0.01));
+  p.log_r = Vector::Constant(s.outputs, std::log(0.01));
+  p.C = Matrix::Identity(s.outputs, s.states);
+  p.d = Vector::Zero(s.outputs);
+  return p;
+}
+
+Free Free::defaults(const Structure& s) {
+  Free free;
+  free.linear_sd = s.linear_kernel;
+  free.kernel = s.inducing > 0;
+  free.inducing = s.inducing > 0;
+  free.mean = s.mean == MeanKind::kLinear;
+  free.q = Vector::Ones(s.states);
+  free.r = Vector::Ones(s.outputs);
+  return free;
+}
+
+namespace {
+
+/// The one place that knows the order of the flat vector: calls visit(name, matrix, mask) for every block that is free;
+/// mask is null when the whole block is.
+template <typename ParametersType, typename Visitor>
+void for_each_free_block(ParametersType& p, const Free& free, Visitor&& visit) {
+  const auto all = [&](bool is_free, const char* text, auto& block) {
+    if (is_free) {
+      visit(text, block, static_cast<const Vector*>(nullptr));
+    }
+  };
+  all(free.kernel, "log_variance", p.log_variance);
+  all(free.kernel, "log_length_scales", p.log_length_scales);
+  all(free.linear_sd, "log_linear_sd", p.log_linear_sd);
+  all(free.mean, "mean_weights", p.mean_weights);
+  all(free.inducing, "Z", p.Z);
+  visit("log_q", p.log_q, &free.q);
+  visit("log_r", p.log_r, &free.r);
+  all(free.C, "C", p.C);
+  all(free.d, "d", p.d);
+}
+
+bool is_free(const Vector* mask, Index i) {
+  return mask == nullptr || (*mask)(i) != 0.0;
+}
+
+}  // namespace
+
+Index free_count(const Parameters& p, const Free& free) {
+  Index count = 0;
+  for_each_free_block(p, free, [&](const char*, const auto& block, const Vector* mask) {
+    for (Index i = 0; i < block.size(); ++i) {
+      count += is_free(mask, i) ? 1 : 0;
+    }
+  });
+  return count;
+}
+
+void pack(const Parameters& p, const Free& free, Eigen::Ref<Vector> flat) {
+  Index k = 0;
+  for_each_free_block(p, free, [&](const char*, const auto& block, const Vector* mask) {
+    for (Index i = 0; i < block.size(); ++i) {
+      if (is_free(mask, i)) {
+        flat(k++) = block.data()[i];
+      }
+    }
+  });
+}
+
+void unpack(VectorRef flat, const Free& free, Parameters& p) {
+  Index k = 0;
+  for_each_free_block(p, free, [&](const char*, auto& block, const Vector* mask) {
+    for (Index i = 0; i < block.size(); ++i) {
+      if (is_free(mask, i)) {
+        block.data()[i] = flat(k++);
+      }
+    }
+  });
+}
+
+std::vector<std::string> free_names(const Parameters& p, const Free& free) {
+  std::vector<std::string> names;
+  for_each_free_block(p, free, [&](const char* text, const auto& block, const Vector* mask) {
+    for (Index i = 0; i < block.size(); ++i) {
+      if (is_free(mask, i)) {
+        names.push_back(fmt::format("{}[{},{}]", text, i % block.rows(), i / block.rows()));
+      }
+    }
+  });
+  return names;
+}
+
+}  // namespace gpilot::ssm

@@ -1,0 +1,100 @@
+#include "gpilot/ssm/transition.hpp"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "gpilot/linalg/cholesky.hpp"
+
+namespace gpilot::ssm {
+
+Transition::Transition(Structure structure, Parameters parameters, std::vector<gp::Weights> weights)
+    : structure_(std::move(structure)),
+      parameters_(std::move(parameters)),
+      weights_(std::move(weights)),
+      rows_(structure_.gp_rows()),
+      L_inverse_(structure_.left().inverse()),
+      slope_(Matrix::Zero(structure_.states, structure_.inputs() + 1)) {
+  slope_.leftCols(structure_.states) = structure_.right();
+  bases_.resize(rows_.size());
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    const auto k = static_cast<Index>(g);
+    slope_.row(rows_[g]) = parameters_.mean_weights.col(k).transpose();
+    bases_[g].update(structure_.kernel, parameters_.log_variance(k), parameters_.log_length_scales.col(k),
+                     parameters_.log_linear_sd.col(k), parameters_.Z);
+  }
+}
+
+Matrix Transition::linear_part(MatrixRef X) const {
+  Matrix mean = X * slope_.leftCols(structure_.inputs()).transpose();
+  mean.rowwise() += slope_.col(structure_.inputs()).transpose();
+  return mean;
+}
+
+void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance) const {
+  mean = linear_part(X);
+  variance.setZero(X.rows(), structure_.states);
+  Vector f;
+  Vector f_variance;
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    bases_[g].predict(weights_[g], X, f, f_variance);
+    mean.col(rows_[g]) += f;
+    variance.col(rows_[g]) = f_variance;
+  }
+}
+
+Filter::Filter(const Transition& transition, gp::Nodes nodes) : transition_(transition), nodes_(std::move(nodes)) {}
+
+StateBelief Filter::initial() const {
+  const Structure& s = transition_.structure();
+  return {s.x0_mean, Matrix(s.x0_sd.array().square().matrix().asDiagonal())};
+}
+
+StateBelief Filter::predict(const StateBelief& belief, VectorRef control) const {
+  const Structure& s = transition_.structure();
+  Matrix P_chol;
+  linalg::cholesky(belief.covariance, P_chol, "covariance of a filtered state");
+  Matrix X(nodes_.count(), s.inputs());
+  X.leftCols(s.states) = nodes_.xi * P_chol.transpose();
+  X.leftCols(s.states).rowwise() += belief.mean.transpose();
+  X.rightCols(s.controls).rowwise() = control.transpose();
+  Matrix mean;
+  Matrix variance;
+  transition_.moments(X, mean, variance);
+  const Vector z = mean.transpose() * nodes_.w;
+  mean.rowwise() -= z.transpose();
+  Matrix Z = mean.transpose() * nodes_.w.asDiagonal() * mean;
+  Z.diagonal() += variance.transpose() * nodes_.w + transition_.parameters().log_q.array().exp().matrix();
+  const Matrix& Li = transition_.left_inverse();
+  return {Li * z, Li * Z * Li.transpose()};
+}
+
+double Filter::update(StateBelief& belief, VectorRef y) const {
+  const Parameters& p = transition_.parameters();
+  double log_density = 0.0;
+  for (Index e = 0; e < y.size(); ++e) {  // R is diagonal: one output at a time
+    if (std::isnan(y(e))) {
+      continue;
+    }
+    const Vector c = p.C.row(e).transpose();
+    const Vector Pc = belief.covariance * c;
+    const double variance = c.dot(Pc) + std::exp(p.log_r(e));
+    const double residual = y(e) - c.dot(belief.mean) - p.d(e);
+    log_density -= 0.5 * (std::log(2.0 * std::numbers::pi * variance) + residual * residual / variance);
+    // Joseph form: stays positive definite where R is tiny.
+    const Vector gain = Pc / variance;
+    const Matrix keep = Matrix::Identity(Pc.size(), Pc.size()) - gain * c.transpose();
+    belief.mean += gain * residual;
+    belief.covariance = keep * belief.covariance * keep.transpose() + std::exp(p.log_r(e)) * gain * gain.transpose();
+  }
+  return log_density;
+}
+
+void Filter::outputs(const StateBelief& belief, Vector& mean, Vector& variance) const {
+  const Parameters& p = transition_.parameters();
+  mean = p.C * belief.mean + p.d;
+  variance = (p.C * belief.covariance * p.C.transpose()).diagonal() + p.log_r.array().exp().matrix();
+}
+
+}  // namespace gpilot::ssm

@@ -1,0 +1,102 @@
+#include "gpilot/ssm/elbo.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gpilot/random.hpp"
+#include "support/gradient_check.hpp"
+#include "support/random_problem.hpp"
+
+namespace gpilot::ssm {
+namespace {
+
+using test::gradient_matches;
+using test::RandomProblem;
+
+/// Flat view of q(x): means, A of rows that have a predecessor, lower triangles of S_chol.
+Vector flatten(const StatePosterior& q, const Series& series) {
+  std::vector<double> flat(q.m.data(), q.m.data() + q.m.size());
+  const Index D = q.states();
+  for (Index t = 0; t < q.rows(); ++t) {
+    for (Index j = 0; j < D; ++j) {
+      for (Index i = 0; i < D; ++i) {
+        if (!series.first[static_cast<std::size_t>(t)]) {
+          flat.push_back(q.A(i, D * t + j));
+        }
+        if (i >= j) {
+          flat.push_back(q.S_chol(i, D * t + j));
+        }
+      }
+    }
+  }
+  return Eigen::Map<Vector>(flat.data(), static_cast<Index>(flat.size()));
+}
+
+StatePosterior unflatten(const Vector& flat, const StatePosterior& shape, const Series& series) {
+  StatePosterior q = shape;
+  const Index D = q.states();
+  Index k = q.m.size();
+  q.m = Eigen::Map<const Matrix>(flat.data(), q.m.rows(), q.m.cols());
+  for (Index t = 0; t < q.rows(); ++t) {
+    for (Index j = 0; j < D; ++j) {
+      for (Index i = 0; i < D; ++i) {
+        if (!series.first[static_cast<std::size_t>(t)]) {
+          q.A(i, D * t + j) = flat(k++);
+        }
+        if (i >= j) {
+          q.S_chol(i, D * t + j) = flat(k++);
+        }
+      }
+    }
+  }
+  return q;
+}
+
+struct Case {
+  Index states;
+  kernels::Kind kernel;
+  bool linear;
+  bool kinematics;
+  MeanKind mean;
+};
+
+class ElboGradient : public testing::TestWithParam<Case> {};
+
+TEST_P(ElboGradient, MatchesCentralDifferences) {
+  const Case c = GetParam();
+  RandomProblem problem(
+      {.states = c.states, .kernel = c.kernel, .linear_kernel = c.linear, .mean = c.mean, .kinematics = c.kinematics});
+  Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, c.states));
+  Parameters p_bar;
+  StatePosterior q_bar;
+  elbo.gradient(problem.parameters, problem.q, p_bar, q_bar);
+
+  Free free = Free::defaults(problem.structure);
+  free.C = free.d = free.mean = true;
+  Vector at(free_count(problem.parameters, free));
+  Vector gradient(at.size());
+  pack(problem.parameters, free, at);
+  pack(p_bar, free, gradient);
+  const auto of_parameters = [&](const Vector& flat) {
+    Parameters p = problem.parameters;
+    unpack(flat, free, p);
+    return elbo.value(p, problem.q);
+  };
+  EXPECT_TRUE(gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, free_names(problem.parameters, free)));
+
+  const auto of_states = [&](const Vector& flat) {
+    return elbo.value(problem.parameters, unflatten(flat, problem.q, problem.series));
+  };
+  EXPECT_TRUE(gradient_matches(of_states, flatten(problem.q, problem.series), flatten(q_bar, problem.series), 2e-5));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ElboGradient,
+                         testing::Values(Case{1, kernels::Kind::kSquaredExponential, false, false, MeanKind::kZero},
+                                         Case{2, kernels::Kind::kSquaredExponential, true, true, MeanKind::kIdentity},
+                                         Case{2, kernels::Kind::kMatern12, false, false, MeanKind::kIdentity},
+                                         Case{2, kernels::Kind::kMatern32, true, false, MeanKind::kLinear},
+                                         Case{3, kernels::Kind::kMatern52, false, true, MeanKind::kLinear},
+                                         Case{4, kernels::Kind::kSquaredExponential, true, true, MeanKind::kIdentity},
+                                         Case{5, kernels::Kind::kMatern32, true, false, MeanKind::kZero}));
+
+}  // namespace
+}  // namespace gpilot::ssm
