@@ -1,0 +1,241 @@
+#include "gpilot/ssm/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/tools/roots.hpp>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "ensemble.hpp"
+#include "gpilot/error.hpp"
+
+namespace gpilot::ssm {
+
+namespace {
+
+constexpr Index kMostDraws = 1'000'000;
+
+/// Standard normal quantiles at kQuantileLevels.
+const std::array<double, kQuantileLevels.size()>& normal_quantiles() {
+  static const auto quantiles = [] {
+    std::array<double, kQuantileLevels.size()> z{};
+    std::ranges::transform(kQuantileLevels, z.begin(),
+                           [](double level) { return boost::math::quantile(boost::math::normal(), level); });
+    return z;
+  }();
+  return quantiles;
+}
+
+/// The quantile of an equal mixture of N(centres_n, sd^2); z is the standard normal one of the same level. Exact for
+/// the draws at hand, where samples of the noise would add an error of their own.
+double mixture_quantile(VectorRef centres, double sd, double level, double z) {
+  const auto excess = [&](double at) {
+    double total = 0.0;
+    for (const double centre : centres) {
+      total += std::erfc((centre - at) / (sd * std::numbers::sqrt2));
+    }
+    return 0.5 * total / static_cast<double>(centres.size()) - level;
+  };
+  // Every centre lies between the first and the last, so the quantile does between theirs.
+  const double low = centres.minCoeff() + sd * z;
+  const double high = centres.maxCoeff() + sd * z;
+  const double excess_low = excess(low);
+  const double excess_high = excess(high);
+  if (excess_low >= 0.0) {  // by rounding, where the centres agree
+    return low;
+  }
+  if (excess_high <= 0.0) {
+    return high;
+  }
+  std::uintmax_t iterations = 60;
+  const auto [left, right] = boost::math::tools::toms748_solve(
+      excess, low, high, excess_low, excess_high, [sd](double a, double b) { return std::abs(b - a) < 1e-6 * sd; },
+      iterations);
+  return 0.5 * (left + right);
+}
+
+/// The outputs of an ensemble. Trajectories that diverged count in the quantiles, at the limit, but not in mean and
+/// standard deviation, which one of them would decide alone.
+void set_mixture(const Ensemble& ensemble, const Parameters& p, Index row, Prediction& prediction) {
+  Matrix centres = ensemble.states() * p.C.transpose();
+  centres.rowwise() += p.d.transpose();
+  const auto all =
+      static_cast<std::size_t>(std::ranges::count(ensemble.diverged(), true)) == ensemble.diverged().size();
+  for (Index e = 0; e < centres.cols(); ++e) {
+    const double noise_variance = std::exp(p.log_r(e));
+    Index count = 0;
+    double mean = 0.0;
+    double squares = 0.0;
+    for (Index n = 0; n < centres.rows(); ++n) {  // Welford
+      if (all || !ensemble.diverged()[static_cast<std::size_t>(n)]) {
+        const double from_mean = centres(n, e) - mean;
+        mean += from_mean / static_cast<double>(++count);
+        squares += from_mean * (centres(n, e) - mean);
+      }
+    }
+    prediction.mean(row, e) = mean;
+    prediction.sd(row, e) = std::sqrt(noise_variance + squares / static_cast<double>(std::max<Index>(1, count - 1)));
+    for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
+      prediction.quantiles[k](row, e) =
+          mixture_quantile(centres.col(e), std::sqrt(noise_variance), kQuantileLevels[k], normal_quantiles()[k]);
+    }
+  }
+}
+
+bool sensible(const StateBelief& belief) {
+  return belief.mean.allFinite() && belief.covariance.allFinite() &&
+         belief.mean.cwiseAbs().maxCoeff() < kDivergedState &&
+         belief.covariance.diagonal().maxCoeff() < kDivergedState * kDivergedState;
+}
+
+/// One step of moment matching; a belief that would diverge stays where it is. Returns whether it moved.
+bool advance(const Filter& filter, StateBelief& belief, VectorRef control) {
+  StateBelief next = filter.predict(belief, control);
+  if (!sensible(next)) {
+    return false;
+  }
+  belief = std::move(next);
+  return true;
+}
+
+void set_belief(const Filter& filter, const StateBelief& belief, Index row, Prediction& prediction) {
+  Vector mean;
+  Vector variance;
+  filter.outputs(belief, mean, variance);
+  prediction.set_gaussian(row, mean, variance.cwiseSqrt());
+}
+
+}  // namespace
+
+void PredictOptions::validate(Index rows) const {
+  if (warmup < 0 || warmup > rows) {
+    throw InputError(fmt::format("warmup: {} rows, expected 0 to {}, the rows of the data", warmup, rows));
+  }
+  if (draws < 0 || draws > kMostDraws) {
+    throw InputError(fmt::format("draws: {}, expected 0 (moment matching) to {}", draws, kMostDraws));
+  }
+}
+
+Prediction Prediction::zero(Index rows, Index outputs) {
+  Prediction p;
+  p.mean.setZero(rows, outputs);
+  p.sd.setZero(rows, outputs);
+  for (Matrix& quantile : p.quantiles) {
+    quantile.setZero(rows, outputs);
+  }
+  return p;
+}
+
+void Prediction::set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd) {
+  mean.row(row) = row_mean.transpose();
+  sd.row(row) = row_sd.transpose();
+  for (std::size_t k = 0; k < quantiles.size(); ++k) {
+    quantiles[k].row(row) = (row_mean + normal_quantiles()[k] * row_sd).transpose();
+  }
+}
+
+Predictor::Predictor(const Model& model, const Component& component)
+    : scaling_(model.scaling),
+      transition_(component.structure, component.parameters, component.weights),
+      nodes_(gp::make_nodes(model.spec.nodes, component.structure.states, model.spec.node_points, model.seed)) {}
+
+Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& options) const {
+  options.validate(sequence.rows());
+  const Sequence s = checked(sequence);
+  const Filter filter(transition_, nodes_);
+  Prediction prediction = Prediction::zero(s.rows(), s.outputs.cols());
+  StateBelief belief = filter.initial();
+  for (Index t = 0; t < options.warmup; ++t) {
+    if (t > 0) {
+      advance(filter, belief, s.controls.row(t - 1).transpose());
+    }
+    filter.update(belief, s.outputs.row(t).transpose());
+    set_belief(filter, belief, t, prediction);
+  }
+  if (options.draws > 0) {
+    Ensemble ensemble(transition_, belief, options.draws, options.seed);
+    for (Index t = options.warmup; t < s.rows(); ++t) {
+      if (t > 0) {
+        ensemble.advance(s.controls.row(t - 1).transpose());
+      }
+      set_mixture(ensemble, transition_.parameters(), t, prediction);
+    }
+    prediction.diverged = std::ranges::count(ensemble.diverged(), true);
+  } else {
+    for (Index t = options.warmup; t < s.rows(); ++t) {
+      if (t > 0 && !advance(filter, belief, s.controls.row(t - 1).transpose())) {
+        prediction.diverged = 1;
+      }
+      set_belief(filter, belief, t, prediction);
+    }
+  }
+  to_user(prediction);
+  return prediction;
+}
+
+Prediction Predictor::ahead(const Sequence& sequence, Index steps) const {
+  if (steps < 1) {
+    throw InputError(fmt::format("steps: {}, expected at least 1", steps));
+  }
+  const Sequence s = checked(sequence);
+  const Filter filter(transition_, nodes_);
+  Prediction prediction = Prediction::zero(s.rows(), s.outputs.cols());
+  StateBelief filtered = filter.initial();  // given the outputs up to row `seen`
+  Index seen = -1;
+  for (Index t = 0; t < s.rows(); ++t) {
+    for (; seen < t - steps; ++seen) {
+      if (seen >= 0) {
+        advance(filter, filtered, s.controls.row(seen).transpose());
+      }
+      filter.update(filtered, s.outputs.row(seen + 1).transpose());
+    }
+    StateBelief belief = filtered;
+    for (Index k = std::max<Index>(seen, 0); k < t; ++k) {
+      if (!advance(filter, belief, s.controls.row(k).transpose())) {
+        prediction.diverged = 1;
+      }
+    }
+    set_belief(filter, belief, t, prediction);
+  }
+  to_user(prediction);
+  return prediction;
+}
+
+Sequence Predictor::checked(const Sequence& sequence) const {
+  const Structure& s = transition_.structure();
+  if (sequence.controls.cols() != s.controls || sequence.outputs.cols() != s.outputs) {
+    throw InputError(fmt::format("data: {} controls and {} outputs, the model has {} and {}", sequence.controls.cols(),
+                                 sequence.outputs.cols(), s.controls, s.outputs));
+  }
+  if (sequence.rows() < 1 || sequence.controls.rows() != sequence.rows()) {
+    throw InputError(fmt::format("data: {} rows of controls and {} rows of outputs, expected as many, at least 1",
+                                 sequence.controls.rows(), sequence.rows()));
+  }
+  for (Index t = 0; t + 1 < sequence.rows(); ++t) {
+    if (!sequence.controls.row(t).allFinite()) {
+      throw InputError(fmt::format("data: a control is missing in row {} (only the last row's may be)", t));
+    }
+  }
+  if (sequence.outputs.array().isInf().any()) {
+    throw InputError("data: an output is infinite");
+  }
+  return scaling_.to_scaled(sequence);
+}
+
+void Predictor::to_user(Prediction& prediction) const {
+  const auto scale = scaling_.output_scale.asDiagonal();
+  const auto shift = [&](Matrix& values) {
+    values = values * scale;
+    values.rowwise() += scaling_.output_offset.transpose();
+  };
+  shift(prediction.mean);
+  prediction.sd = prediction.sd * scale;
+  for (Matrix& quantile : prediction.quantiles) {
+    shift(quantile);
+  }
+}
+
+}  // namespace gpilot::ssm
