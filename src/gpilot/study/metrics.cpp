@@ -1,0 +1,95 @@
+#include "gpilot/study/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "gpilot/error.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+/// Positions in kQuantileLevels of the lower bounds of kIntervals; the upper bounds stand as far from the end.
+constexpr std::array<std::size_t, kIntervals.size()> kLowerBound{2, 1, 0};
+static_assert(ssm::kQuantileLevels[2] == 0.25 && ssm::kQuantileLevels[1] == 0.05 && ssm::kQuantileLevels[0] == 0.025);
+
+void score_output(const ssm::Prediction& p, MatrixRef truth, Index first_row, Index e, Score& score) {
+  std::array<Index, kIntervals.size()> inside{};
+  Index count = 0;
+  double squares = 0.0;
+  double surprise = 0.0;
+  for (Index t = first_row; t < truth.rows(); ++t) {
+    const double y = truth(t, e);
+    if (std::isnan(y)) {
+      continue;
+    }
+    ++count;
+    const double error = y - p.mean(t, e);
+    const double z = error / p.sd(t, e);
+    squares += error * error;
+    surprise += 0.5 * (std::log(2.0 * std::numbers::pi) + z * z) + std::log(p.sd(t, e));
+    for (std::size_t k = 0; k < kIntervals.size(); ++k) {
+      const Matrix& lower = p.quantiles[kLowerBound[k]];
+      const Matrix& upper = p.quantiles[p.quantiles.size() - 1 - kLowerBound[k]];
+      inside[k] += lower(t, e) <= y && y <= upper(t, e) ? 1 : 0;
+    }
+  }
+  score.count[static_cast<std::size_t>(e)] = count;
+  if (count == 0) {
+    return;
+  }
+  const auto n = static_cast<double>(count);
+  score.rmse(e) = std::sqrt(squares / n);
+  score.nlpd(e) = surprise / n;
+  for (std::size_t k = 0; k < kIntervals.size(); ++k) {
+    score.coverage(e, static_cast<Index>(k)) = static_cast<double>(inside[k]) / n;
+  }
+}
+
+}  // namespace
+
+Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row) {
+  const Index E = truth.cols();
+  if (prediction.mean.rows() != truth.rows() || prediction.mean.cols() != E) {
+    throw InputError(fmt::format("score: {} x {} predicted values for {} x {} outputs", prediction.mean.rows(),
+                                 prediction.mean.cols(), truth.rows(), E));
+  }
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Score result{std::vector<Index>(static_cast<std::size_t>(E)), Vector::Constant(E, kNaN), Vector::Constant(E, kNaN),
+               Matrix::Constant(E, kIntervals.size(), kNaN)};
+  for (Index e = 0; e < E; ++e) {
+    score_output(prediction, truth, first_row, e, result);
+  }
+  return result;
+}
+
+ssm::Prediction predict_mean(const ssm::Model& model, Index rows) {
+  ssm::Prediction prediction = ssm::Prediction::zero(rows, model.output_mean.size());
+  for (Index t = 0; t < rows; ++t) {
+    prediction.set_gaussian(t, model.output_mean, model.output_sd);
+  }
+  return prediction;
+}
+
+Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, const ssm::PredictOptions& options) {
+  options.validate(sequence.rows());
+  const Matrix& y = sequence.outputs;
+  if (y.bottomRows(y.rows() - options.warmup).array().isNaN().all()) {
+    throw InputError(
+        fmt::format("nothing to score: no output was measured after the {} warm-up row(s)", options.warmup));
+  }
+  const ssm::Predictor gp(model, model.gp);
+  const ssm::Predictor linear(model, model.linear);
+  const ssm::Prediction run = gp.free_run(sequence, options);
+  return {.free_run = score(run, y, options.warmup),
+          .one_step = score(gp.ahead(sequence, 1), y, options.warmup),
+          .mean = score(predict_mean(model, y.rows()), y, options.warmup),
+          .linear_free_run = score(linear.free_run(sequence, options), y, options.warmup),
+          .linear_one_step = score(linear.ahead(sequence, 1), y, options.warmup),
+          .diverged = run.diverged};
+}
+
+}  // namespace gpilot::study
