@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace gpilot::study {
+
+/// Throws the InputError that write_file_atomically(path, ..) would throw, before hours of work rather than after. What
+/// stands at the path is not touched.
+void check_writable(const std::string& path);
+
+}  // namespace gpilot::study

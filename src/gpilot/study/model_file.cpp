@@ -1,0 +1,115 @@
+#include "gpilot/study/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "gpilot/study/table.hpp"
+#include "model_layout.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+using Json = JsonReader::Json;
+
+constexpr std::string_view kFormat = "gpilot-model";
+
+[[noreturn]] void fail(const std::string& name, std::string_view message) {
+  throw InputError(fmt::format("{}: {}", name, message));
+}
+
+/// For a text that does not begin as a JSON object: what it seems to be instead.
+[[noreturn]] void fail_other_format(std::string_view text, std::string_view start, const std::string& name) {
+  if (start.empty()) {
+    fail(name, text.empty() ? "not a gpilot model: the file is empty" : "not a gpilot model: the file is blank");
+  }
+  const std::string_view line = start.substr(0, start.find_first_of("\r\n"));
+  const bool printable = line.find_first_not_of(
+                             " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
+                             "abcdefghijklmnopqrstuvwxyz{|}~") == std::string_view::npos;
+  if (printable && line.find(',') != std::string_view::npos && line.front() != '[') {
+    fail(name, fmt::format("not a gpilot model but what looks like a CSV file (it begins '{}')", line.substr(0, 40)));
+  }
+  fail(name, "not a gpilot model: expected a JSON file written by 'gpilot fit'");
+}
+
+Json parse_json(std::string_view text, const std::string& name) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const std::string_view start = first == std::string_view::npos ? "" : text.substr(first);
+  if (!start.starts_with('{')) {
+    fail_other_format(text, start, name);
+  }
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const bool truncated = error.byte > text.size();
+    fail(name, truncated
+                   ? fmt::format("damaged model file: it ends at byte {} within the JSON text, so its end is lost",
+                                 text.size())
+                   : fmt::format("damaged model file: not valid JSON at byte {} of {}", error.byte, text.size()));
+  } catch (const Json::exception&) {
+    fail(name, "damaged model file: a number in it is out of a double's range");
+  }
+}
+
+void check_version(const Json& json, const std::string& name) {
+  const auto format = json.find("format");
+  if (format == json.end() || !format->is_string() || format->get_ref<const std::string&>() != kFormat) {
+    fail(name, fmt::format("not a gpilot model: the JSON text has no \"format\": \"{}\"", kFormat));
+  }
+  const auto version = json.find("version");
+  if (version == json.end() || !version->is_number_unsigned() || version->get<std::uint64_t>() == 0) {
+    fail(name, "damaged model file: version: expected a whole number of at least 1");
+  }
+  if (version->get<std::uint64_t>() > kModelFormatVersion) {
+    fail(name, fmt::format("written by a newer gpilot (format version {}, this program reads up to {})",
+                           version->get<std::uint64_t>(), kModelFormatVersion));
+  }
+}
+
+}  // namespace
+
+std::string format_model(const ssm::Model& model) {
+  JsonWriter file;
+  file.text("format", std::string(kFormat));
+  file.count("version", Index{kModelFormatVersion}, 1, kModelFormatVersion);
+  describe_model(file, model);
+  try {
+    return file.format();
+  } catch (const nlohmann::json::type_error&) {
+    throw InputError("a name of a column or state is not valid UTF-8, so that it cannot stand in a model file");
+  }
+}
+
+ssm::Model parse_model(std::string_view text, const std::string& name) {
+  const Json json = parse_json(text, name);
+  check_version(json, name);
+  JsonReader file(json, name, "");
+  ssm::Model model;
+  describe_model(file, model);
+  return model;
+}
+
+void save_model(const std::string& path, const ssm::Model& model) {
+  write_file_atomically(path, format_model(model));
+}
+
+ssm::Model load_model(const std::string& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    fail(path, "is a directory, expected a model file");
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream.is_open() || stream.bad()) {
+    fail(path, fmt::format("cannot read the file: {}", errno == 0 ? "unknown reason" : std::strerror(errno)));
+  }
+  return parse_model(text, path);
+}
+
+}  // namespace gpilot::study

@@ -1,0 +1,224 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <vector>
+
+#include "gpilot/error.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "json_archive.hpp"
+
+/// What stands in a model file, in order: the one description that writing and reading share (see json_archive.hpp).
+/// Every template takes its subject const when writing. Sizes come from what stands earlier in the file.
+namespace gpilot::study {
+
+inline constexpr Index kMostInducing = 2000;
+
+inline Index size_of(const std::vector<std::string>& names) {
+  return static_cast<Index>(names.size());
+}
+
+/// Along "is the integral of" no state may come back to itself.
+template <class Declarations>
+void check_no_cycle(const Declarations& declarations, Index states) {
+  std::vector<Index> velocity_of(static_cast<std::size_t>(states), -1);
+  for (const auto& k : declarations) {
+    velocity_of[static_cast<std::size_t>(k.position)] = k.velocity;
+  }
+  for (Index start = 0; start < states; ++start) {
+    Index steps = 0;
+    for (Index state = start; state >= 0; state = velocity_of[static_cast<std::size_t>(state)]) {
+      if (++steps > states) {
+        throw InputError("states are declared the derivatives of one another in a circle");
+      }
+    }
+  }
+}
+
+template <class Archive, class Spec>
+void describe_declarations(Archive& file, Spec& spec) {
+  const Index D = size_of(spec.states);
+  const Index E = size_of(spec.outputs);
+  file.list("derivatives", spec.derivatives, [D](auto& entry, auto& derivative) {
+    entry.count("velocity", derivative.velocity, 0, D - 1);
+    entry.count("position", derivative.position, 0, D - 1);
+  });
+  file.require("derivatives", [&] { check_no_cycle(spec.derivatives, D); });
+  file.vector_or_empty("x0_mean", spec.x0_mean, D, Rule::kNullable);
+  file.vector_or_empty("x0_sd", spec.x0_sd, D, Rule::kNullable);
+  file.matrix_or_empty("C", spec.C, E, D, Rule::kFinite);
+  file.vector_or_empty("d", spec.d, E, Rule::kNullable);
+  file.flag("learn_C", spec.learn_C);
+  file.flag("learn_d", spec.learn_d);
+  file.vector_or_empty("output_sd", spec.output_sd, E, Rule::kNullable);
+  file.vector_or_empty("process_sd", spec.process_sd, D, Rule::kNullable);
+  file.list("ranges", spec.ranges, [](auto& entry, auto& range) {
+    entry.text("name", range.name);
+    entry.number("low", range.low, Rule::kFinite);
+    entry.number("high", range.high, Rule::kFinite);
+  });
+}
+
+template <class Archive, class Spec>
+void describe_spec(Archive& file, Spec& spec) {
+  file.texts("inputs", spec.inputs);
+  file.texts("outputs", spec.outputs);
+  file.texts("states", spec.states);
+  file.require("states", [&] {
+    if (spec.states.empty() || size_of(spec.states) > ssm::kMaxStates) {
+      throw InputError(fmt::format("expected 1 to {} names, found {}", ssm::kMaxStates, spec.states.size()));
+    }
+  });
+  file.number("dt", spec.dt, Rule::kPositive);
+  file.word("kernel", spec.kernel, kernels::kind_from_name);
+  file.flag("linear_kernel", spec.linear_kernel);
+  file.word("mean", spec.mean, ssm::mean_from_name);
+  file.count("inducing", spec.inducing, 0, kMostInducing);
+  describe_declarations(file, spec);
+  file.word("nodes", spec.nodes, gp::node_rule_from_name);
+  file.count("node_points", spec.node_points, 0, std::numeric_limits<Index>::max());
+  file.require("inputs", [&] { spec.validate(); });
+}
+
+template <class Archive, class Scaling>
+void describe_scaling(Archive& file, Scaling& scaling, const ssm::ModelSpec& spec) {
+  const auto pair = [&file](const char* offset_key, auto& offset, const char* scale_key, auto& scale, Index size) {
+    file.vector(offset_key, offset, size, Rule::kFinite);
+    file.vector(scale_key, scale, size, Rule::kPositive);
+  };
+  pair("control_offset", scaling.control_offset, "control_scale", scaling.control_scale, size_of(spec.inputs));
+  pair("output_offset", scaling.output_offset, "output_scale", scaling.output_scale, size_of(spec.outputs));
+  pair("state_offset", scaling.state_offset, "state_scale", scaling.state_scale, size_of(spec.states));
+}
+
+template <class Archive, class Structure>
+void describe_structure(Archive& file, Structure& s, const ssm::ModelSpec& spec) {
+  const Index D = size_of(spec.states);
+  file.count("states", s.states, D, D);
+  file.count("controls", s.controls, size_of(spec.inputs), size_of(spec.inputs));
+  file.count("outputs", s.outputs, size_of(spec.outputs), size_of(spec.outputs));
+  file.count("inducing", s.inducing, 0, kMostInducing);
+  file.word("kernel", s.kernel, kernels::kind_from_name);
+  file.flag("linear_kernel", s.linear_kernel);
+  file.word("mean", s.mean, ssm::mean_from_name);
+  file.list("kinematics", s.kinematics, [D](auto& entry, auto& k) {
+    entry.count("position", k.position, 0, D - 1);
+    entry.count("velocity", k.velocity, 0, D - 1);
+    entry.number("half_step", k.half_step, Rule::kFinite);
+  });
+  file.vector("x0_mean", s.x0_mean, D, Rule::kFinite);
+  file.vector("x0_sd", s.x0_sd, D, Rule::kPositive);
+  file.require("kinematics", [&] {
+    s.validate();
+    check_no_cycle(s.kinematics, s.states);
+  });
+}
+
+template <class Archive, class Parameters>
+void describe_parameters(Archive& file, Parameters& p, const ssm::Structure& s) {
+  const auto G = static_cast<Index>(s.gp_rows().size());
+  const Index I = s.inputs();
+  file.vector("log_variance", p.log_variance, G, Rule::kLogarithm);
+  file.matrix("log_length_scales", p.log_length_scales, I, G, Rule::kLogarithm);
+  file.matrix("log_linear_sd", p.log_linear_sd, s.linear_kernel ? I + 1 : 0, G, Rule::kLogarithm);
+  file.matrix("mean_weights", p.mean_weights, I + 1, G, Rule::kFinite);
+  file.matrix("Z", p.Z, s.inducing, I, Rule::kFinite);
+  file.vector("log_q", p.log_q, s.states, Rule::kLogarithm);
+  file.vector("log_r", p.log_r, s.outputs, Rule::kLogarithm);
+  file.matrix("C", p.C, s.outputs, s.states, Rule::kFinite);
+  file.vector("d", p.d, s.outputs, Rule::kFinite);
+}
+
+template <class Archive, class Component>
+void describe_component(Archive& file, Component& component, const ssm::ModelSpec& spec) {
+  file.object("structure", [&](auto& child) { describe_structure(child, component.structure, spec); });
+  const ssm::Structure& s = component.structure;
+  file.object("parameters", [&](auto& child) { describe_parameters(child, component.parameters, s); });
+  const Index features = s.features();
+  file.list("weights", component.weights, static_cast<Index>(s.gp_rows().size()), [features](auto& entry, auto& v) {
+    entry.vector("mu", v.mu, features, Rule::kFinite);
+    entry.matrix("Sigma", v.Sigma, features, features, Rule::kFinite);
+    entry.require("Sigma", [&v] {
+      if (!(v.Sigma.diagonal().array() >= 0.0).all()) {
+        throw InputError("expected variances of at least 0 on the diagonal");
+      }
+    });
+  });
+}
+
+/// 0 = starts[0] < starts[1] < .. < starts[sequences] = rows, at least two rows a sequence.
+inline void check_starts(const std::vector<Index>& starts) {
+  bool right = starts.size() >= 2 && starts.front() == 0;
+  for (std::size_t k = 1; right && k < starts.size(); ++k) {
+    right = starts[k] >= 2 && starts[k] - 2 >= starts[k - 1];
+  }
+  if (!right) {
+    throw InputError("expected 0, then the first row of every further sequence of two rows or more, then all rows");
+  }
+}
+
+inline void check_diagonals(const ssm::StatePosterior& q) {
+  for (Index column = 0; column < q.S_chol.cols(); ++column) {
+    if (!(q.S_chol(column % q.states(), column) > 0.0)) {
+      throw InputError(fmt::format("expected a positive diagonal in block {}", column / q.states()));
+    }
+  }
+}
+
+template <class Archive, class Posterior>
+void describe_posterior(Archive& file, Posterior& q, Index states, Index rows) {
+  // The widths are products: beyond this no file can hold them, and they must not overflow.
+  file.require("m", [rows] {
+    if (rows > std::numeric_limits<Index>::max() / ssm::kMaxStates) {
+      throw InputError(fmt::format("cannot have {} rows", rows));
+    }
+  });
+  file.matrix("m", q.m, states, rows, Rule::kFinite);
+  file.matrix("A", q.A, states, states * rows, Rule::kFinite);
+  file.matrix("S_chol", q.S_chol, states, states * rows, Rule::kFinite);
+  file.require("S_chol", [&q] { check_diagonals(q); });
+}
+
+template <class Archive, class Report>
+void describe_report(Archive& file, Report& report, Index gp_rows) {
+  file.text("status", report.status);
+  file.text("message", report.message);
+  file.number("bound", report.bound, Rule::kNullable);
+  file.number("objective", report.objective, Rule::kNullable);
+  file.list("candidates", report.candidates, [](auto& entry, auto& candidate) {
+    entry.text("name", candidate.name);
+    entry.number("bound", candidate.bound, Rule::kNullable);
+    entry.number("predictive_density", candidate.predictive_density, Rule::kNullable);
+  });
+  file.text("chosen", report.chosen);
+  file.vector("explained", report.explained, gp_rows, Rule::kNullable);
+  file.number("extra_jitter", report.extra_jitter, Rule::kNullable);
+  file.count("evaluations", report.evaluations, 0, std::numeric_limits<int>::max());
+  file.numbers("trace", report.trace, Rule::kNullable);
+}
+
+template <class Archive, class Model>
+void describe_model(Archive& file, Model& model) {
+  file.text("library", model.version);
+  file.seed("seed", model.seed);
+  file.object("spec", [&](auto& child) { describe_spec(child, model.spec); });
+  file.object("scaling", [&](auto& child) { describe_scaling(child, model.scaling, model.spec); });
+  file.object("gp", [&](auto& child) { describe_component(child, model.gp, model.spec); });
+  file.object("linear", [&](auto& child) { describe_component(child, model.linear, model.spec); });
+  file.object("mean", [&](auto& child) {
+    child.vector("output_mean", model.output_mean, size_of(model.spec.outputs), Rule::kFinite);
+    child.vector("output_sd", model.output_sd, size_of(model.spec.outputs), Rule::kNotNegative);
+  });
+  file.counts("starts", model.starts);
+  file.require("starts", [&] { check_starts(model.starts); });
+  file.object("states", [&](auto& child) {
+    const Index rows = model.starts.empty() ? 0 : model.starts.back();
+    describe_posterior(child, model.states, model.gp.structure.states, rows);
+  });
+  file.object("report", [&](auto& child) {
+    describe_report(child, model.report, static_cast<Index>(model.gp.structure.gp_rows().size()));
+  });
+}
+
+}  // namespace gpilot::study
