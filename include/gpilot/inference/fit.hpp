@@ -31,7 +31,7 @@ struct Progress {
 
 struct FitOptions {
   Method method = Method::kEm;
-  int rounds = 15;       ///< E and M rounds of a start
+  int rounds = 10;       ///< E and M rounds of a start
   int e_steps = 3;       ///< smoothing steps a round
   int m_iterations = 6;  ///< L-BFGS iterations a round
   int polish = 80;       ///< joint L-BFGS iterations at the end of a start

@@ -18,11 +18,14 @@ Vector output_variance_guess(const ssm::Series& series);
 ssm::StatePosterior kinematic_start(const ssm::Structure& structure, const ssm::Series& series,
                                     const ssm::Parameters& p, double drift_sd);
 
-/// M representatives of the points (x_t, c_t) at the means of q(x), by k-means; [M x I].
-Matrix inducing_start(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q,
-                      std::uint64_t seed);
+/// The points (x_t, c_t) that transitions start from, at the means of q(x); [transitions x I].
+Matrix transition_inputs(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q);
 
-/// Rows of `points` [N x I] nearest to `count` cluster centres, seeded by k-means++; [count x I], count <= N.
-Matrix k_means(MatrixRef points, Index count, std::uint64_t seed);
+/// M representatives of those points, by k-means; [M x I].
+Matrix inducing_start(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q,
+                      std::uint64_t seed, std::uint32_t restart = 0);
+
+/// `count` cluster centres of the rows of `points` [N x I] (k-means++, Lloyd); [count x I], count <= N.
+Matrix k_means(MatrixRef points, Index count, std::uint64_t seed, std::uint32_t restart = 0);
 
 }  // namespace gpilot::inference

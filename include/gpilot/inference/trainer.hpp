@@ -25,6 +25,9 @@ class Trainer {
   double polish(int iterations, double tolerance = 1e-6);
   /// `rounds` of E and M; stops when a round gains less than `tolerance`. Returns the rounds done.
   int rounds(int rounds, int e_steps, int m_iterations, double tolerance);
+  /// Polishes until the objective no longer rises. A line search that gives up is answered by smoothing and a fresh
+  /// quasi-Newton memory, twice; what then still moves is reported by converged().
+  void finish(int iterations);
 
   double objective() const { return objective_; }
   double bound() const { return bound_; }
@@ -36,6 +39,8 @@ class Trainer {
   /// The objective after every accepted step.
   const std::vector<double>& trace() const { return trace_; }
   int evaluations() const { return evaluations_; }
+  bool converged() const { return converged_; }
+  /// Why the last step stopped short; empty when it did not.
   const std::string& message() const { return message_; }
 
  private:
@@ -58,6 +63,7 @@ class Trainer {
   int evaluations_ = 0;
   std::vector<double> trace_;
   std::string message_;
+  bool converged_ = false;
   ChainPotentials current_, target_, mixed_;
   ssm::StatePosterior candidate_;
 };

@@ -32,8 +32,7 @@ class Elbo {
   /// Also sets p_bar and q_bar, which are resized on first use. S_chol's gradient is lower triangular.
   double gradient(const Parameters& p, const StatePosterior& q, Parameters& p_bar, StatePosterior& q_bar,
                   const std::vector<gp::Weights>* weights = nullptr);
-  /// Gradient in given weights, after gradient(.., weights): dF/dmu and the symmetric dF/dSigma, without the KL's
-  /// Sigma^-1 term where Sigma is singular.
+  /// Gradient in given weights, after gradient(.., weights): dF/dmu and the symmetric dF/dSigma.
   void weights_gradient(const Parameters& p, std::vector<gp::Weights>& bar) const;
 
   const Structure& structure() const { return structure_; }

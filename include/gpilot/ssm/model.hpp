@@ -67,6 +67,9 @@ struct Scaling {
   Sequence to_scaled(const Sequence& user) const;
 };
 
+/// Mean and standard deviation of output `e` over all rows that have it (user units).
+void column_statistics(const Dataset& data, Index e, double& mean, double& sd);
+
 /// Scales from declared ranges or training statistics. Observed states (a row of C that is a unit vector) carry their
 /// output's scale, a declared derivative the spread of its position's rate of change, any other state is scaled
 /// already.

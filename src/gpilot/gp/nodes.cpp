@@ -18,6 +18,7 @@ namespace gpilot::gp {
 namespace {
 
 constexpr Index kDefaultPoints = 3;
+constexpr Index kDefaultPointsOneDimension = 7;  // cheap there, and noisy data make wide posteriors
 constexpr Index kDefaultSamples = 50;
 constexpr Index kLargestTensor = 10000;
 constexpr Index kLargestDegree5 = 4;
@@ -178,7 +179,9 @@ Nodes make_nodes(NodeRule rule, Index dimension, Index points, std::uint64_t see
   }
   switch (rule) {
     case NodeRule::kGaussHermite:
-      return gauss_hermite(dimension, points > 0 ? points : kDefaultPoints);
+      return gauss_hermite(dimension, points > 0       ? points
+                                      : dimension == 1 ? kDefaultPointsOneDimension
+                                                       : kDefaultPoints);
     case NodeRule::kCubature3:
       return cubature3(dimension);
     case NodeRule::kCubature5:
@@ -191,6 +194,26 @@ Nodes make_nodes(NodeRule rule, Index dimension, Index points, std::uint64_t see
       return {stream.normal_matrix(count, dimension), Vector::Constant(count, 1.0 / static_cast<double>(count))};
     }
   }
+}
+
+bool refined_nodes(Index dimension, int level, Nodes& nodes) {
+  constexpr Index kAffordable = 150;
+  if (level <= 0) {
+    nodes = make_nodes(NodeRule::kAuto, dimension);
+    return true;
+  }
+  const std::array<Index, 3> ladder = dimension == 1   ? std::array<Index, 3>{11, 17, 25}
+                                      : dimension == 2 ? std::array<Index, 3>{5, 7, 11}
+                                                       : std::array<Index, 3>{3, 5, 7};
+  if (level > static_cast<int>(ladder.size())) {
+    return false;
+  }
+  const Index points = ladder[static_cast<std::size_t>(level - 1)];
+  if (std::pow(static_cast<double>(points), static_cast<double>(dimension)) > static_cast<double>(kAffordable)) {
+    return false;
+  }
+  nodes = gauss_hermite(dimension, points);
+  return true;
 }
 
 }  // namespace gpilot::gp

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "gpilot/error.hpp"
+#include "gpilot/inference/adam.hpp"
 #include "gpilot/inference/predictive_density.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/inference/trainer.hpp"
@@ -22,8 +24,11 @@ namespace {
 
 constexpr double kGpNoise = 0.08;         ///< prior centre of a GP row's process sd, scaled
 constexpr double kKinematicNoise = 0.02;  ///< the same of a kinematic row
-constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends a start
+constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends the rounds
 constexpr double kNoiseCut = 0.25;        ///< factor on the process variance along the noise path
+constexpr double kTrustedRatio = 10.0;    ///< values per determined weight from which in-sample densities are trusted
+constexpr double kExplainedLimit = 0.5;   ///< below this share of explained motion the user is warned
+constexpr double kDrifts[] = {0.5, 0.15, 1.5, 0.05};  ///< velocity drift a step of each restart's smoother, scaled
 
 /// A model that training arrived at.
 struct Trained {
@@ -31,77 +36,129 @@ struct Trained {
   ssm::Component component;
   ssm::StatePosterior q;
   ssm::FitReport report;
-  double density = 0.0;
+  bool converged = false;
+  double density = 0.0;     ///< predictive, less the price of the determined weights
+  double determined = 0.0;  ///< how many weights the data determine
 };
 
 class Fitter {
  public:
-  Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options)
-      : spec_(spec), options_(options), scaling_(ssm::make_scaling(spec, data)) {
-    ssm::Dataset scaled;
-    for (const ssm::Sequence& sequence : data) {
-      scaled.push_back(scaling_.to_scaled(sequence));
-    }
-    series_ = ssm::concatenate(scaled);
-    structure_ = ssm::make_structure(spec, scaling_, series_.transitions());
-    nodes_ = gp::make_nodes(spec.nodes, structure_.states, spec.node_points, options.seed);
-    start_ = ssm::make_parameters(spec, scaling_, structure_, free_);
-    const Vector guess = output_variance_guess(series_);
-    for (Index e = 0; e < structure_.outputs; ++e) {
-      if (free_.r(e) != 0.0) {
-        start_.log_r(e) = std::log(guess(e));
-      }
-    }
-    for (Index d = 0; d < structure_.states; ++d) {
-      if (free_.q(d) != 0.0) {
-        start_.log_q(d) = 2.0 * std::log(is_gp_row(d) ? kGpNoise : kKinematicNoise);
-      }
-    }
-    priors_.centre = start_;
-  }
+  Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options, const ssm::Model* previous);
 
-  ssm::Model run(const ssm::Model* previous);
+  ssm::Model run();
 
  private:
-  bool is_gp_row(Index d) const {
-    const std::vector<Index> rows = structure_.gp_rows();
-    return std::find(rows.begin(), rows.end(), d) != rows.end();
-  }
+  void report_progress(const std::string& stage, double fraction, double objective) const;
   Trained finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const;
+  Trained judged(Trained trained) const;
+  void train(Trainer& trainer) const;
   Trained train_linear(double drift_sd);
-  Trained train_gp(const Trained& linear, std::string name);
+  Trained train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q);
+  Trained train_paper(const Trained& linear);
+  Trained warm_start();
+  ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;
+  bool nodes_suffice(const Trainer& trainer, int level) const;
   std::vector<Trained> noise_path(const Trained& start);
+  double observed_values() const;
   Vector explained(const Trained& trained) const;
+  void describe(const Trained& best, ssm::FitReport& report) const;
 
   const ssm::ModelSpec& spec_;
   const FitOptions& options_;
+  const ssm::Model* previous_;
   ssm::Scaling scaling_;
   ssm::Series series_;
   ssm::Structure structure_;
   gp::Nodes nodes_;
+  int node_level_ = 0;
   ssm::Parameters start_;
   ssm::Free free_;
   Priors priors_;
+  Vector output_mean_, output_sd_;
 };
+
+bool contains(const std::vector<Index>& rows, Index d) {
+  return std::find(rows.begin(), rows.end(), d) != rows.end();
+}
+
+Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
+               const ssm::Model* previous)
+    : spec_(spec),
+      options_(options),
+      previous_(previous),
+      // A warm start keeps its scales: the model must not shift under its own history.
+      scaling_(previous != nullptr ? previous->scaling : ssm::make_scaling(spec, data)) {
+  ssm::Dataset scaled;
+  for (const ssm::Sequence& sequence : data) {
+    scaled.push_back(scaling_.to_scaled(sequence));
+  }
+  series_ = ssm::concatenate(scaled);
+  structure_ = ssm::make_structure(spec, scaling_, series_.transitions());
+  nodes_ = gp::make_nodes(spec.nodes, structure_.states, spec.node_points, options.seed);
+  start_ = ssm::make_parameters(spec, scaling_, structure_, free_);
+  const Vector guess = output_variance_guess(series_);
+  start_.log_r = (free_.r.array() != 0.0).select(guess.array().log().matrix(), start_.log_r);
+  const std::vector<Index> rows = structure_.gp_rows();
+  for (Index d = 0; d < structure_.states; ++d) {
+    if (free_.q(d) != 0.0) {
+      start_.log_q(d) = 2.0 * std::log(contains(rows, d) ? kGpNoise : kKinematicNoise);
+    }
+  }
+  priors_.centre = start_;
+  output_mean_.resize(structure_.outputs);
+  output_sd_.resize(structure_.outputs);
+  for (Index e = 0; e < structure_.outputs; ++e) {
+    ssm::column_statistics(data, e, output_mean_(e), output_sd_(e));
+  }
+}
+
+void Fitter::report_progress(const std::string& stage, double fraction, double objective) const {
+  if (options_.on_progress) {
+    options_.on_progress({stage, fraction, objective});
+  }
+}
+
+double Fitter::observed_values() const {
+  return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
+}
+
+/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
+/// paid for, as in Akaike's criterion.
+Trained Fitter::judged(Trained t) const {
+  const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
+  for (const gp::Weights& v : t.component.weights) {
+    t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
+  }
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  report_progress(t.name, 1.0, t.report.objective);
+  return t;
+}
 
 Trained Fitter::finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const {
   Trained t;
   t.name = std::move(name);
   t.component = {elbo.structure(), trainer.parameters(), trainer.weights()};
   t.q = trainer.states();
+  t.converged = trainer.converged();
   t.report.bound = trainer.bound();
   t.report.objective = trainer.objective();
   t.report.trace = trainer.trace();
   t.report.evaluations = trainer.evaluations();
   t.report.message = trainer.message();
   t.report.extra_jitter = elbo.regression().extra_jitter();
-  const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
-  t.density = predictive_density(transition, series_, nodes_, options_.horizon);
-  return t;
+  return judged(std::move(t));
+}
+
+void Fitter::train(Trainer& trainer) const {
+  if (options_.method == Method::kEm) {
+    trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
+  }
+  trainer.finish(options_.polish);
 }
 
 /// The model without its GP: linear rows with Bayesian weights.
 Trained Fitter::train_linear(double drift_sd) {
+  report_progress("linear", 0.0, 0.0);
   ssm::Structure linear = structure_;
   linear.inducing = 0;
   linear.linear_kernel = true;
@@ -115,8 +172,7 @@ Trained Fitter::train_linear(double drift_sd) {
   p.d = start_.d;
   p.log_r = start_.log_r;
   p.log_q = start_.log_q;
-  Priors priors = priors_;
-  priors.centre.mean_weights = p.mean_weights;
+  p.log_linear_sd.setConstant(priors_.log_linear_sd.mean);
   for (const Index d : linear.gp_rows()) {
     if (free.q(d) != 0.0) {
       p.log_q(d) = 2.0 * std::log(drift_sd);
@@ -124,13 +180,13 @@ Trained Fitter::train_linear(double drift_sd) {
   }
   ssm::StatePosterior q = kinematic_start(linear, series_, p, drift_sd);
   ssm::Elbo elbo(linear, series_, nodes_, options_.threads);
-  Trainer trainer(elbo, priors, free, std::move(p), std::move(q));
-  trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
-  trainer.polish(options_.polish);
+  Trainer trainer(elbo, priors_, free, std::move(p), std::move(q));
+  train(trainer);
   return finish("linear", trainer, elbo);
 }
 
-Trained Fitter::train_gp(const Trained& linear, std::string name) {
+/// The GP begins where the linear model ended, with its inducing points at the smoothed states.
+ssm::Parameters Fitter::gp_start(const Trained& linear, std::uint32_t restart) const {
   ssm::Parameters p = start_;
   const ssm::Parameters& from = linear.component.parameters;
   p.C = from.C;
@@ -140,17 +196,90 @@ Trained Fitter::train_gp(const Trained& linear, std::string name) {
   if (structure_.linear_kernel) {
     p.log_linear_sd = from.log_linear_sd;
   }
+  if (free_.mean) {
+    p.mean_weights = from.mean_weights;
+  }
   p.log_variance.setConstant(priors_.log_variance.mean);
   p.log_length_scales.setConstant(priors_.log_length_scale.mean);
-  p.Z = inducing_start(structure_, series_, linear.q, options_.seed);
-  ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
-  Trainer trainer(elbo, priors_, free_, std::move(p), linear.q);
-  trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
-  trainer.polish(options_.polish);
-  return finish(std::move(name), trainer, elbo);
+  p.Z = inducing_start(structure_, series_, linear.q, options_.seed, restart);
+  return p;
 }
 
-/// The bound overrates process noise. Cut it, hold it, train the rest again; go on while the predictions improve.
+/// Wide posteriors and short length scales fool a coarse rule: the bound then rises where it should not. Compares with
+/// the next finer rule; more than a hundredth of a nat a value is too much.
+bool Fitter::nodes_suffice(const Trainer& trainer, int level) const {
+  gp::Nodes finer;
+  if (spec_.nodes != gp::NodeRule::kAuto || spec_.node_points > 0 ||
+      !gp::refined_nodes(structure_.states, level + 1, finer)) {
+    return true;
+  }
+  ssm::Elbo check(structure_, series_, finer, options_.threads);
+  return std::abs(check.value(trainer.parameters(), trainer.states()) - trainer.bound()) <
+         0.5 + 0.01 * observed_values();
+}
+
+Trained Fitter::train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q) {
+  for (;;) {
+    report_progress(name, 0.0, 0.0);
+    ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
+    Trainer trainer(elbo, priors_, free_, p, q);
+    train(trainer);
+    if (nodes_suffice(trainer, node_level_)) {
+      return finish(std::move(name), trainer, elbo);
+    }
+    gp::refined_nodes(structure_.states, ++node_level_, nodes_);
+  }
+}
+
+/// The paper's training, from the same start.
+Trained Fitter::train_paper(const Trained& linear) {
+  ssm::Elbo elbo(structure_, series_,
+                 gp::make_nodes(gp::NodeRule::kSamples, structure_.states, options_.samples, options_.seed),
+                 options_.threads);
+  const SampledOptions sampled{.epochs = options_.epochs,
+                               .learning_rate = options_.learning_rate,
+                               .samples = options_.samples,
+                               .tied = options_.tied,
+                               .seed = options_.seed,
+                               .on_epoch = [&](int epoch, double objective) {
+                                 report_progress("adam", static_cast<double>(epoch) / options_.epochs, objective);
+                               }};
+  SampledResult result = train_sampled(elbo, priors_, free_, gp_start(linear, 0), linear.q, sampled);
+  Trained t;
+  t.name = options_.tied ? "adam, tied q(x)" : "adam";
+  ssm::Elbo exact(structure_, series_, nodes_, options_.threads);
+  t.report.bound = exact.value(result.parameters, result.states, &result.weights);
+  t.report.objective = t.report.bound + priors_.log_density(result.parameters, nullptr);
+  t.report.trace = std::move(result.trace);
+  t.report.evaluations = result.evaluations;
+  t.report.extra_jitter = exact.regression().extra_jitter();
+  t.component = {structure_, std::move(result.parameters), std::move(result.weights)};
+  t.q = std::move(result.states);
+  t.converged = true;  // a fixed number of epochs is all that is asked for
+  return judged(std::move(t));
+}
+
+/// From the previous model: its parameters, and its q(x) where the rows are the same.
+Trained Fitter::warm_start() {
+  const ssm::Parameters& p = previous_->gp.parameters;
+  ssm::StatePosterior q = kinematic_start(structure_, series_, p, kDrifts[0]);
+  const ssm::StatePosterior& old = previous_->states;
+  const Index D = structure_.states;
+  const Index shared = std::min(old.rows(), series_.rows());
+  for (Index t = 0; t < shared; ++t) {
+    const bool was_first = std::find(previous_->starts.begin(), previous_->starts.end(), t) != previous_->starts.end();
+    if (was_first != series_.first[static_cast<std::size_t>(t)]) {
+      break;
+    }
+    q.m.col(t) = old.m.col(t);
+    q.A.middleCols(D * t, D) = old.A.middleCols(D * t, D);
+    q.S_chol.middleCols(D * t, D) = old.S_chol.middleCols(D * t, D);
+  }
+  return train_gp("warm start", p, std::move(q));
+}
+
+/// The bound overrates process noise: a Gaussian q(x) pays for every nonlinearity, and noise makes it cheap. So cut it,
+/// hold it, train the rest again, and go on while the predictions improve (docs/decisions/process-noise.md).
 std::vector<Trained> Fitter::noise_path(const Trained& start) {
   std::vector<Trained> path;
   path.reserve(static_cast<std::size_t>(options_.noise_path));  // `last` points into it
@@ -158,23 +287,24 @@ std::vector<Trained> Fitter::noise_path(const Trained& start) {
   for (const Index d : structure_.gp_rows()) {
     free.q(d) = 0.0;
   }
-  ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
   const Trained* last = &start;
   for (int k = 1; k <= options_.noise_path; ++k) {
+    if (observed_values() < kTrustedRatio * last->determined || free.q == free_.q) {
+      break;
+    }
+    std::string name = fmt::format("{}, process noise / {:g}", start.name, std::pow(1.0 / std::sqrt(kNoiseCut), k));
+    report_progress(name, 0.0, last->report.objective);
     ssm::Parameters p = last->component.parameters;
     for (const Index d : structure_.gp_rows()) {
       if (free_.q(d) != 0.0) {
         p.log_q(d) += std::log(kNoiseCut);
       }
     }
+    ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
     Trainer trainer(elbo, priors_, free, std::move(p), last->q);
-    trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
-    trainer.polish(options_.polish);
-    Trained next = finish(fmt::format("{}, process noise cut {:g} times", start.name, std::pow(1.0 / kNoiseCut, k)),
-                          trainer, elbo);
-    const bool better = next.density > last->density;
-    path.push_back(std::move(next));
-    if (!better) {
+    train(trainer);
+    path.push_back(finish(std::move(name), trainer, elbo));
+    if (path.back().density <= last->density) {
       break;
     }
     last = &path.back();
@@ -186,14 +316,7 @@ std::vector<Trained> Fitter::noise_path(const Trained& start) {
 Vector Fitter::explained(const Trained& trained) const {
   const ssm::Transition transition(trained.component.structure, trained.component.parameters,
                                    trained.component.weights);
-  Matrix X(series_.transitions(), structure_.inputs());
-  Index n = 0;
-  for (Index t = 1; t < series_.rows(); ++t) {
-    if (!series_.first[static_cast<std::size_t>(t)]) {
-      X.row(n).head(structure_.states) = trained.q.m.col(t - 1).transpose();
-      X.row(n++).tail(structure_.controls) = series_.controls.col(t - 1).transpose();
-    }
-  }
+  const Matrix X = transition_inputs(structure_, series_, trained.q);
   Matrix mean;
   Matrix variance;
   transition.moments(X, mean, variance);
@@ -201,42 +324,77 @@ Vector Fitter::explained(const Trained& trained) const {
   Vector share(static_cast<Index>(rows.size()));
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const Index d = rows[g];
-    const double motion = (mean.col(d) - X.col(d)).squaredNorm() / static_cast<double>(n);
+    const double motion = (mean.col(d) - X.col(d)).squaredNorm() / static_cast<double>(X.rows());
     share(static_cast<Index>(g)) = motion / (motion + std::exp(trained.component.parameters.log_q(d)));
   }
   return share;
 }
 
-ssm::Model Fitter::run(const ssm::Model* previous) {
-  (void)previous;
+/// Status and message in words.
+void Fitter::describe(const Trained& best, ssm::FitReport& report) const {
+  report.explained = explained(best);
+  Index worst = 0;
+  const double least = report.explained.minCoeff(&worst);
+  const std::string& state =
+      spec_.states[static_cast<std::size_t>(structure_.gp_rows()[static_cast<std::size_t>(worst)])];
+  if (least < kExplainedLimit) {
+    report.status = "motion as noise";
+    report.message = fmt::format(
+        "the function explains {:.0f} % of the motion of '{}', the rest is process noise: predictions beyond a few "
+        "steps "
+        "will be poor; more data, declared derivatives or more excitation may help",
+        100.0 * least, state);
+  } else if (!best.converged) {
+    report.status = "iteration limit";
+    report.message = fmt::format("training stopped before the bound settled ({})",
+                                 report.message.empty() ? "iteration limit reached" : report.message);
+  } else {
+    report.status = "converged";
+    report.message = fmt::format("the function explains {:.0f} % or more of the motion of every state", 100.0 * least);
+  }
+}
+
+ssm::Model Fitter::run() {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Trained> all;
-  all.push_back(train_linear(0.5));
-  if (structure_.inducing > 0) {
-    all.reserve(static_cast<std::size_t>(2 + options_.noise_path));
-    all.push_back(train_gp(all.front(), "gp"));
-    for (Trained& t : noise_path(all.back())) {
+  all.push_back(train_linear(kDrifts[0]));
+  ssm::Component baseline = all.front().component;
+  if (options_.method == Method::kAdam) {
+    all.front() = train_paper(Trained(all.front()));
+  } else if (structure_.inducing > 0) {
+    all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
+    if (previous_ != nullptr) {
+      all.push_back(warm_start());
+    }
+    for (int k = 1; k < options_.restarts; ++k) {
+      const Trained linear = train_linear(kDrifts[static_cast<std::size_t>(k) % std::size(kDrifts)]);
+      all.push_back(
+          train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
+    }
+  }
+  const auto less = [](const Trained& a, const Trained& b) { return a.density < b.density; };
+  auto best = std::max_element(all.begin(), all.end(), less);
+  if (options_.method != Method::kAdam && best->component.structure.inducing > 0) {
+    for (Trained& t : noise_path(Trained(*best))) {
       all.push_back(std::move(t));
     }
+    best = std::max_element(all.begin(), all.end(), less);
   }
-  std::size_t best = 0;
-  for (std::size_t k = 1; k < all.size(); ++k) {
-    if (all[k].density > all[best].density) {
-      best = k;
-    }
-  }
+
   ssm::Model model;
-  model.spec = spec_;
-  model.scaling = scaling_;
-  model.linear = all.front().component;
-  model.report = all[best].report;
+  model.report = best->report;
   for (const Trained& t : all) {
     model.report.candidates.push_back({t.name, t.report.bound, t.density});
   }
-  model.report.chosen = all[best].name;
-  model.report.explained = explained(all[best]);
-  model.gp = all[best].component;
-  model.states = all[best].q;
+  model.report.chosen = best->name;
+  describe(*best, model.report);
+  model.spec = spec_;
+  model.scaling = scaling_;
+  model.gp = best->component;
+  model.linear = std::move(baseline);
+  model.output_mean = output_mean_;
+  model.output_sd = output_sd_;
+  model.states = best->q;
   model.starts = series_.start;
   model.seed = options_.seed;
   model.version = version();
@@ -244,7 +402,39 @@ ssm::Model Fitter::run(const ssm::Model* previous) {
   return model;
 }
 
+void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
+  const ssm::ModelSpec& old = previous.spec;
+  if (old.inputs != spec.inputs || old.outputs != spec.outputs || old.states != spec.states ||
+      old.derivatives != spec.derivatives || old.linear_kernel != spec.linear_kernel || old.kernel != spec.kernel) {
+    throw InputError("the model to start from has other inputs, outputs, states, derivatives or kernel");
+  }
+}
+
 }  // namespace
+
+void FitOptions::validate() const {
+  const auto at_least = [](const char* field, double value, double lowest) {
+    if (!(value >= lowest)) {
+      throw InputError(fmt::format("{}: {} is below {}", field, value, lowest));
+    }
+  };
+  at_least("rounds", rounds, 0);
+  at_least("e-steps", e_steps, 1);
+  at_least("m-iterations", m_iterations, 1);
+  at_least("polish", polish, 1);
+  at_least("restarts", restarts, 1);
+  at_least("noise-path", noise_path, 0);
+  at_least("horizon", horizon, 1);
+  at_least("epochs", epochs, 1);
+  at_least("samples", static_cast<double>(samples), 1);
+  at_least("threads", threads, 1);
+  if (!(learning_rate > 0.0)) {
+    throw InputError(fmt::format("learning-rate: {} is not positive", learning_rate));
+  }
+  if (tied && method != Method::kAdam) {
+    throw InputError("tied q(x) goes with method adam only");
+  }
+}
 
 std::string_view name(Method method) {
   switch (method) {
@@ -270,8 +460,15 @@ Method method_from_name(std::string_view text) {
 ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
                const ssm::Model* previous) {
   spec.validate();
-  Fitter fitter(data, spec, options);
-  return fitter.run(previous);
+  options.validate();
+  if (data.empty()) {
+    throw InputError("no data: expected at least one sequence");
+  }
+  if (previous != nullptr) {
+    check_previous(*previous, spec);
+  }
+  Fitter fitter(data, spec, options, previous);
+  return fitter.run();
 }
 
 }  // namespace gpilot::inference

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "gpilot/inference/smoother.hpp"
@@ -72,9 +73,9 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& s, const ssm::Series& 
   return smooth(model, series);
 }
 
-Matrix k_means(MatrixRef points, Index count, std::uint64_t seed) {
+Matrix k_means(MatrixRef points, Index count, std::uint64_t seed, std::uint32_t restart) {
   const Index N = points.rows();
-  RandomStream random(seed, Purpose::kInducing);
+  RandomStream random(seed, Purpose::kInducing, restart);
   Matrix centres(count, points.cols());
   Vector nearest = Vector::Constant(N, std::numeric_limits<double>::infinity());
   for (Index m = 0; m < count; ++m) {  // k-means++: far points are likely
@@ -116,8 +117,7 @@ Matrix k_means(MatrixRef points, Index count, std::uint64_t seed) {
   return centres;
 }
 
-Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,
-                      std::uint64_t seed) {
+Matrix transition_inputs(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q) {
   Matrix points(series.transitions(), s.inputs());
   Index n = 0;
   for (Index t = 1; t < series.rows(); ++t) {
@@ -126,16 +126,22 @@ Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const 
       points.row(n++).tail(s.controls) = series.controls.col(t - 1).transpose();
     }
   }
+  return points;
+}
+
+Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,
+                      std::uint64_t seed, std::uint32_t restart) {
+  const Matrix points = transition_inputs(s, series, q);
   // k-means over very many points gains nothing.
   constexpr Index kMostPoints = 4000;
-  if (n > kMostPoints) {
-    Matrix thinned(kMostPoints, points.cols());
-    for (Index k = 0; k < kMostPoints; ++k) {
-      thinned.row(k) = points.row(k * n / kMostPoints);
-    }
-    return k_means(thinned, s.inducing, seed);
+  if (points.rows() <= kMostPoints) {
+    return k_means(points, s.inducing, seed, restart);
   }
-  return k_means(points, s.inducing, seed);
+  Matrix thinned(kMostPoints, points.cols());
+  for (Index k = 0; k < kMostPoints; ++k) {
+    thinned.row(k) = points.row(k * points.rows() / kMostPoints);
+  }
+  return k_means(thinned, s.inducing, seed, restart);
 }
 
 }  // namespace gpilot::inference

@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestDamping = 1.0 / 64.0;
+constexpr double kPolishTolerance = 1e-5;
+constexpr double kSettled = 1e-4;
 
 }  // namespace
 
@@ -137,6 +139,7 @@ double Trainer::polish(int iterations, double tolerance) {
   };
   const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = tolerance});
   message_ = result.message;
+  converged_ = result.converged;
   if (-result.value > objective_) {
     ssm::unpack(flat.head(parameters), free_, p_);
     whitening.to_states(flat.tail(whitening.size()), q_);
@@ -156,6 +159,22 @@ int Trainer::rounds(int rounds, int e_steps, int m_iterations, double tolerance)
     }
   }
   return rounds;
+}
+
+void Trainer::finish(int iterations) {
+  constexpr int kTries = 3;
+  for (int k = 0; k < kTries; ++k) {
+    const double gain = polish(iterations, kPolishTolerance);
+    if (converged_) {
+      return;
+    }
+    const double more = e_step(3) + m_step(5);
+    if (k > 0 && gain + more < kSettled * std::max(1.0, std::abs(objective_))) {
+      converged_ = true;  // two methods agree that nothing is left to gain
+      message_.clear();
+      return;
+    }
+  }
 }
 
 std::vector<gp::Weights> Trainer::weights() {

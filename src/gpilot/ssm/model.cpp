@@ -181,6 +181,12 @@ Sequence Scaling::to_scaled(const Sequence& user) const {
   return s;
 }
 
+void column_statistics(const Dataset& data, Index e, double& mean, double& sd) {
+  const Spread statistics = spread(data, [e](const Sequence& q, Index t) { return q.outputs(t, e); });
+  mean = statistics.mean;
+  sd = scale_of(statistics);
+}
+
 Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
   const auto P = static_cast<Index>(spec.inputs.size());
   const auto E = static_cast<Index>(spec.outputs.size());
@@ -209,6 +215,8 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
   }
   for (const DerivativeOf& derivative : spec.derivatives) {
     if (observing_output(C, derivative.velocity) >= 0) {
+      // The kinematic row is homogeneous in the velocity: no offset, whatever the mean of its measurements.
+      s.state_offset(derivative.velocity) = 0.0;
       continue;
     }
     const Index e = observing_output(C, derivative.position);
@@ -266,15 +274,6 @@ Parameters make_parameters(const ModelSpec& spec, const Scaling& scaling, const 
   const auto inverse = scaling.output_scale.cwiseInverse().asDiagonal();
   p.C = inverse * C * scaling.state_scale.asDiagonal();
   p.d = inverse * Vector(C * scaling.state_offset + d - scaling.output_offset);
-  // x_s of an observed state is exactly its y_s; keep it so to the last bit.
-  for (Index e = 0; e < s.outputs; ++e) {
-    for (Index i = 0; i < s.states; ++i) {
-      if (observing_output(C, i) == e) {
-        p.C(e, i) = 1.0;
-        p.d(e) = 0.0;
-      }
-    }
-  }
   for (Index e = 0; e < s.outputs; ++e) {
     if (given(spec.output_sd, e)) {
       p.log_r(e) = 2.0 * std::log(std::max(spec.output_sd(e) / scaling.output_scale(e), kSmallestSd));
