@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/types.hpp"
+
+/// A model's content for people: everything in user units. Inputs of the transition are the states, then the controls.
+namespace gpilot::ssm {
+
+/// How one state moves.
+struct RowSummary {
+  std::string state;
+  std::optional<Index> velocity;  ///< a kinematic row: this state's derivative. Then only the process noise is set.
+  double process_sd = 0.0;        ///< per step
+  bool process_fixed = false;     ///< given by the user
+  Vector weights;                 ///< [I] x' = weights . inputs + offset + g(inputs): mean function and linear kernel
+  double offset = 0.0;
+  double function_sd = 0.0;         ///< prior standard deviation of g; 0 = there is no g
+  Vector length_scales;             ///< [I] of g
+  Vector relative_length_scales;    ///< [I] in units of each input's spread: small = relevant
+  std::optional<double> explained;  ///< share of the motion that the function explains
+};
+
+struct Summary {
+  Index sequences = 0;
+  Index rows = 0;                   ///< of the training data
+  std::vector<std::string> inputs;  ///< [I] states, then controls
+  std::vector<RowSummary> states;   ///< [D]
+  Matrix C;                         ///< [E x D]
+  Vector d;                         ///< [E]
+  Vector output_sd;                 ///< [E]
+  std::vector<bool> output_fixed;   ///< [E]
+  Vector x0_mean, x0_sd;            ///< [D]
+};
+
+/// The model itself, or with `component` = model.linear its baseline.
+Summary summarize(const Model& model, const Component& component);
+
+}  // namespace gpilot::ssm
