@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Drives `gpilot predict` and `gpilot score` as a user would. Usage: cli_predict_test.sh PROGRAM
+set -euo pipefail
+
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+expect_equal() { # WHAT ACTUAL EXPECTED
+  [[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
+}
+
+# Runs the program, expects exit code 2, one line on stderr with the given text, and no new file.
+expect_refused() { # TEXT ARGUMENTS..
+  local text=$1 code=0 before after
+  shift
+  before=$(ls -A)
+  "$program" "$@" >"$folder.out" 2>"$folder.err" || code=$?
+  after=$(ls -A)
+  expect_equal "exit code of: $*" "$code" 2
+  expect_equal "lines on stderr of: $*" "$(wc -l <"$folder.err")" 1
+  expect_equal "files after: $*" "$after" "$before"
+  grep -qF -- "$text" "$folder.err" || fail "'$text' is not in: $(cat "$folder.err")"
+  rm -f "$folder.out" "$folder.err"
+}
+
+for command in predict score; do
+  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+done
+
+"$program" simulate pendulum --steps 30 --hold 1:5 --seed 1 -o train.csv >/dev/null
+"$program" simulate pendulum --steps 20 --hold 1:5 --seed 2 -o test.csv >/dev/null
+cut -d, -f1,2 test.csv >controls.csv
+"$program" fit train.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --inducing 10 \
+  -o model.json >/dev/null
+
+# One row a row of data; the same seed gives the same bytes, another seed other ones after the warm-up.
+"$program" predict model.json test.csv --warmup 4 -o a.csv >/dev/null
+expect_equal "header" "$(head -1 a.csv)" "t,y_th_mean,y_th_sd,y_th_q05,y_th_q25,y_th_q50,y_th_q75,y_th_q95"
+expect_equal "lines" "$(wc -l <a.csv)" 22
+expect_equal "times" "$(cut -d, -f1 a.csv)" "$(cut -d, -f1 test.csv)"
+"$program" predict model.json test.csv --warmup 4 -o - | cmp -s - a.csv || fail "-o - or the seed"
+"$program" predict model.json test.csv --warmup 4 --seed 1 -o b.csv >/dev/null
+expect_equal "filtered rows" "$(head -5 b.csv)" "$(head -5 a.csv)"
+! cmp -s a.csv b.csv || fail "the seed does not matter"
+"$program" predict model.json test.csv --draws 0 --format json -o c.csv | grep -q '"draws": 0' || fail "summary"
+
+# Without a warm-up the outputs are not looked at.
+"$program" predict model.json test.csv -o d.csv >/dev/null
+"$program" predict model.json controls.csv -o - | cmp -s - d.csv || fail "controls alone"
+
+# Scores.
+"$program" score model.json test.csv | grep -q '^y_th .*linear, one step' || fail "score"
+"$program" score model.json test.csv --warmup 4 --format json >score.json
+for key in free_run one_step baselines mean linear '"90"' '"count"'; do
+  grep -q "${key//\"/\\\"}" score.json || fail "$key is not in the score"
+done
+expect_equal "values" "$(grep -A1 '"count"' score.json | grep -c '"y_th": 17')" 5
+
+# Wrong input.
+expect_refused "--warmup: 30 rows are more than the 21 of test.csv" predict model.json test.csv --warmup 30 -o x.csv
+expect_refused "no column 'y_th' for the output" predict model.json controls.csv --warmup 2 -o x.csv
+expect_refused "no column 'y_th' for the output" score model.json controls.csv
+expect_refused "--draws: expected a whole number" predict model.json test.csv --draws -1 -o x.csv
+expect_refused "nothing to score" score model.json test.csv --warmup 21
+expect_refused "0.2 s apart, but the model was trained on rows 0.1 s apart" predict model.json test.csv --dt 0.2 -o x.csv
+expect_refused "selects none of the 21 rows" predict model.json test.csv --rows 40:50 -o x.csv
+expect_refused "give -o FILE.csv" predict model.json test.csv --format json -o -
+sed '5s/,[^,]*,/,,/' test.csv >gap.csv
+expect_refused "gap.csv, line 5, column 'c'" predict model.json gap.csv -o x.csv
+awk -F, -v OFS=, 'NR == 7 { $1 = 0.55 } { print }' test.csv >uneven.csv
+expect_refused "uneven.csv, line 7, column 't'" score model.json uneven.csv
+
+if ((failures > 0)); then
+  echo "$failures checks failed" >&2
+  exit 1
+fi
+echo "all checks passed"
