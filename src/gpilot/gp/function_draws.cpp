@@ -28,12 +28,12 @@ int degrees_of_freedom(kernels::Kind kind) {
 
 /// One frequency of the kernel with unit length scales.
 Vector draw_frequency(RandomStream& random, int freedom, Index inputs) {
-  const Vector z = random.normal_vector(inputs);
-  if (freedom == 0) {
-    return z;
+  Vector omega = random.normal_vector(inputs);
+  if (freedom > 0) {
+    const double chi_squared = random.normal_vector(freedom).squaredNorm();
+    omega *= std::sqrt(freedom / chi_squared);
   }
-  const double chi_squared = random.normal_vector(freedom).squaredNorm();
-  return z * std::sqrt(freedom / chi_squared);
+  return omega;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Index required_column(const Table& table, const std::string& file, const std::st
 }
 
 Vector control_column(const Table& table, const std::string& file, const std::string& name, Index first_row) {
-  const Vector values = table.values.col(required_column(table, file, name, "input"));
+  Vector values = table.values.col(required_column(table, file, name, "input"));
   for (Index t = 0; t + 1 < values.size(); ++t) {
     if (!std::isfinite(values(t))) {
       throw InputError(fmt::format("{}, line {}, column '{}': the input is missing (only the last row's may be)", file,
