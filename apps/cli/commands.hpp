@@ -9,15 +9,15 @@ namespace gpilot::cli {
 
 void add_systems(CLI::App& app);
 void add_simulate(CLI::App& app);
+void add_fit(CLI::App& app);
+void add_show(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_score(CLI::App& app);
+void add_transition(CLI::App& app);
 
 /// All subcommands, in the order in which --help lists them.
 inline constexpr void (*kCommands[])(CLI::App&) = {
-    add_systems,
-    add_simulate,
-    add_predict,
-    add_score,
+    add_systems, add_simulate, add_fit, add_show, add_predict, add_score, add_transition,
 };
 
 }  // namespace gpilot::cli

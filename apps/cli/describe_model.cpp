@@ -1,0 +1,231 @@
+#include "describe_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "gpilot/inference/fit.hpp"
+
+namespace gpilot::cli {
+
+namespace {
+
+using ssm::Model;
+using ssm::RowSummary;
+using ssm::Summary;
+
+/// "0.5 th - 2 c + 0.1" out of coefficients and names; terms that are 0 are left out.
+std::string linear_text(const Vector& weights, double offset, const std::vector<std::string>& names) {
+  std::string text;
+  const auto add = [&text](double value, const std::string& name) {
+    if (value == 0.0) {
+      return;
+    }
+    const std::string_view sign = text.empty() ? (value < 0.0 ? "-" : "") : (value < 0.0 ? " - " : " + ");
+    const bool bare = std::abs(value) == 1.0 && !name.empty();
+    text += fmt::format("{}{}{}{}", sign, bare ? "" : fmt::format("{:.4g}", std::abs(value)),
+                        bare || name.empty() ? "" : " ", name);
+  };
+  for (Index i = 0; i < weights.size(); ++i) {
+    add(weights(i), names[static_cast<std::size_t>(i)]);
+  }
+  add(offset, "");
+  return text.empty() ? "0" : text;
+}
+
+/// Inputs from the most to the least relevant: by length scale in units of their spread.
+std::vector<std::size_t> by_relevance(const RowSummary& row) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(row.relative_length_scales.size()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return row.relative_length_scales(static_cast<Index>(i)); });
+  return order;
+}
+
+std::string_view learned(bool fixed) {
+  return fixed ? "given" : "learned";
+}
+
+}  // namespace
+
+std::string equation(const Model& model, const Summary& summary, Index state) {
+  const RowSummary& row = summary.states[static_cast<std::size_t>(state)];
+  if (row.velocity) {
+    const std::string& velocity = summary.inputs[static_cast<std::size_t>(*row.velocity)];
+    return fmt::format("{0}' = {0} + dt/2 ({1} + {1}')", row.state, velocity);
+  }
+  const std::string arguments = fmt::format("{}", fmt::join(summary.inputs, ", "));
+  switch (model.gp.structure.mean) {
+    case ssm::MeanKind::kZero:
+      return fmt::format("{}' = f({})", row.state, arguments);
+    case ssm::MeanKind::kIdentity:
+      return fmt::format("{0}' = {0} + f({1})", row.state, arguments);
+    case ssm::MeanKind::kLinear:
+      return fmt::format("{}' = w . ({}, 1) + f({})", row.state, arguments, arguments);
+  }
+  return "";
+}
+
+std::string emission(const Model& model, const Summary& summary, Index output) {
+  const Vector row = summary.C.row(output).transpose();
+  const std::string& name = model.spec.outputs[static_cast<std::size_t>(output)];
+  const bool unit = (row.array() != 0.0).count() == 1 && row.sum() == 1.0 && summary.d(output) == 0.0;
+  if (unit) {
+    Index state = 0;
+    row.maxCoeff(&state);
+    return fmt::format("{} measures {}", name, model.spec.states[static_cast<std::size_t>(state)]);
+  }
+  return fmt::format("{} measures {}", name, linear_text(row, summary.d(output), model.spec.states));
+}
+
+void print_emission(const Model& model, const Summary& summary) {
+  for (Index e = 0; e < summary.C.rows(); ++e) {
+    fmt::print("  {}\n", emission(model, summary, e));
+  }
+}
+
+void print_noises(const Model& model, const Summary& summary) {
+  for (std::size_t e = 0; e < model.spec.outputs.size(); ++e) {
+    fmt::print("  {}: sd {:.4g} of a measurement ({})\n", model.spec.outputs[e],
+               summary.output_sd(static_cast<Index>(e)), learned(summary.output_fixed[e]));
+  }
+  for (const RowSummary& row : summary.states) {
+    fmt::print("  {}: sd {:.4g} of a step ({})\n", row.state, row.process_sd, learned(row.process_fixed));
+  }
+}
+
+void print_functions(const Summary& summary) {
+  for (const RowSummary& row : summary.states) {
+    if (row.velocity) {
+      continue;
+    }
+    const std::string share =
+        row.explained ? fmt::format("; explains {:.1f} % of the motion", 100.0 * *row.explained) : "";
+    fmt::print("  {}: linear part {}{}\n", row.state, linear_text(row.weights, row.offset, summary.inputs), share);
+    if (row.length_scales.size() == 0) {
+      continue;
+    }
+    std::string scales;
+    for (const std::size_t i : by_relevance(row)) {
+      const auto k = static_cast<Index>(i);
+      scales += fmt::format("{}{} {:.4g} ({:.2g} spreads)", scales.empty() ? "" : ", ", summary.inputs[i],
+                            row.length_scales(k), row.relative_length_scales(k));
+    }
+    fmt::print("    curved part of prior sd {:.4g}, length scales, most relevant input first: {}\n", row.function_sd,
+               scales);
+  }
+}
+
+void print_training(const Model& model) {
+  const ssm::FitReport& report = model.report;
+  std::size_t width = 9;
+  for (const ssm::Candidate& candidate : report.candidates) {
+    width = std::max(width, candidate.name.size());
+  }
+  fmt::print("  {:<{}}  {:>12}  {:>18}\n", "candidate", width, "bound", "predictive density");
+  for (const ssm::Candidate& candidate : report.candidates) {
+    fmt::print("{} {:<{}}  {:>12.6g}  {:>18.5g}\n", candidate.name == report.chosen ? "*" : " ", candidate.name, width,
+               candidate.bound, candidate.predictive_density);
+  }
+  fmt::print(
+      "  chosen: {}, the best predictive density (mean log density of an output, a few steps ahead);\n"
+      "  between different models the bound does not tell which predicts better\n",
+      report.chosen);
+  fmt::print("  status: {}{}{}\n", report.status.empty() ? "done" : report.status, report.message.empty() ? "" : ": ",
+             report.message);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json by_name(const Vector& values, const std::vector<std::string>& names) {
+  Json object = Json::object();
+  for (Index i = 0; i < values.size(); ++i) {
+    object[names[static_cast<std::size_t>(i)]] = values(i);
+  }
+  return object;
+}
+
+Json states_json(const Model& model, const Summary& summary) {
+  Json states = Json::array();
+  for (std::size_t d = 0; d < summary.states.size(); ++d) {
+    const RowSummary& row = summary.states[d];
+    const auto k = static_cast<Index>(d);
+    Json entry = {{"name", row.state},
+                  {"kind", row.velocity ? "kinematic" : "function"},
+                  {"equation", equation(model, summary, k)},
+                  {"process_sd", row.process_sd},
+                  {"process_sd_fixed", row.process_fixed},
+                  {"x0_mean", summary.x0_mean(k)},
+                  {"x0_sd", summary.x0_sd(k)}};
+    if (!row.velocity) {
+      entry["weights"] = by_name(row.weights, summary.inputs);
+      entry["offset"] = row.offset;
+      entry["function_sd"] = row.function_sd;
+      entry["length_scales"] = by_name(row.length_scales, summary.inputs);
+      entry["relative_length_scales"] = by_name(row.relative_length_scales, summary.inputs);
+      entry["explained"] = row.explained ? Json(*row.explained) : Json(nullptr);
+    }
+    states.push_back(std::move(entry));
+  }
+  return states;
+}
+
+Json outputs_json(const Model& model, const Summary& summary) {
+  Json outputs = Json::array();
+  for (std::size_t e = 0; e < model.spec.outputs.size(); ++e) {
+    const auto k = static_cast<Index>(e);
+    outputs.push_back({{"name", model.spec.outputs[e]},
+                       {"measures", by_name(summary.C.row(k).transpose(), model.spec.states)},
+                       {"offset", summary.d(k)},
+                       {"noise_sd", summary.output_sd(k)},
+                       {"noise_sd_fixed", static_cast<bool>(summary.output_fixed[e])}});
+  }
+  return outputs;
+}
+
+Json training_json(const ssm::FitReport& report) {
+  Json candidates = Json::array();
+  for (const ssm::Candidate& candidate : report.candidates) {
+    candidates.push_back(
+        {{"name", candidate.name}, {"bound", candidate.bound}, {"predictive_density", candidate.predictive_density}});
+  }
+  return {{"status", report.status},
+          {"message", report.message},
+          {"bound", report.bound},
+          {"objective", report.objective},
+          {"chosen", report.chosen},
+          {"candidates", candidates},
+          {"evaluations", report.evaluations},
+          {"extra_jitter", report.extra_jitter}};
+}
+
+}  // namespace
+
+Json model_json(const Model& model) {
+  const Summary summary = ssm::summarize(model, model.gp);
+  const Summary linear = ssm::summarize(model, model.linear);
+  return {{"library", model.version},
+          {"seed", model.seed},
+          {"sequences", summary.sequences},
+          {"rows", summary.rows},
+          {"dt", model.spec.dt},
+          {"inputs", model.spec.inputs},
+          {"kernel", kernels::name(model.gp.structure.kernel)},
+          {"linear_kernel", model.gp.structure.linear_kernel},
+          {"mean", ssm::name(model.gp.structure.mean)},
+          {"inducing", model.gp.structure.inducing},
+          {"outputs", outputs_json(model, summary)},
+          {"states", states_json(model, summary)},
+          {"training", training_json(model.report)},
+          {"baselines",
+           {{"mean",
+             {{"output_mean", by_name(model.output_mean, model.spec.outputs)},
+              {"output_sd", by_name(model.output_sd, model.spec.outputs)}}},
+            {"linear", {{"outputs", outputs_json(model, linear)}, {"states", states_json(model, linear)}}}}}};
+}
+
+}  // namespace gpilot::cli

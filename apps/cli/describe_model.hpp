@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/summary.hpp"
+
+/// What `fit` and `show` print about a model; user units throughout.
+namespace gpilot::cli {
+
+/// "th_dot' = th_dot + f(th, th_dot, c)".
+std::string equation(const ssm::Model& model, const ssm::Summary& summary, Index state);
+/// "y_th measures th".
+std::string emission(const ssm::Model& model, const ssm::Summary& summary, Index output);
+
+/// One item a line, indented by two.
+void print_emission(const ssm::Model& model, const ssm::Summary& summary);
+void print_noises(const ssm::Model& model, const ssm::Summary& summary);
+void print_functions(const ssm::Summary& summary);
+void print_training(const ssm::Model& model);
+
+/// All of it for machines.
+nlohmann::ordered_json model_json(const ssm::Model& model);
+
+}  // namespace gpilot::cli

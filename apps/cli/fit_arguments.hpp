@@ -1,0 +1,50 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "options.hpp"
+
+namespace gpilot::cli {
+
+/// What the user typed after `gpilot fit`; an empty text was not given.
+struct FitArguments {
+  std::vector<std::string> files;
+  std::string inputs, outputs, states;
+  std::string kernel, mean, inducing;
+  std::vector<std::string> derivatives;
+  std::string x0, x0_sd;
+  std::vector<std::string> fixed;
+  std::string emission, offset;
+  std::vector<std::string> learn;
+  std::vector<std::string> ranges;
+  std::string nodes;
+  std::string dt, rows;
+  std::string method, epochs, samples, learning_rate;
+  std::string rounds, polish, restarts, noise_path, horizon, threads;
+  bool tied = false;
+  std::string from;
+  std::uint64_t seed = 0;
+  bool verbose = false;
+  std::string output;
+  Format format = Format::kText;
+};
+
+/// Adds the options and their help.
+void add_fit_options(CLI::App& command, FitArguments& arguments);
+
+/// What is declared about the model, dt apart (it is in the data). Options that were not given are as in `previous`.
+ssm::ModelSpec spec_from(const FitArguments& arguments, const ssm::ModelSpec* previous);
+
+/// How to train.
+inference::FitOptions options_from(const FitArguments& arguments);
+
+/// "a,b,c" in parts, each non-empty.
+std::vector<std::string> split_names(std::string_view option, std::string_view text);
+
+}  // namespace gpilot::cli

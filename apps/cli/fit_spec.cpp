@@ -1,0 +1,284 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fit_arguments.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/ssm/observed_states.hpp"
+#include "gpilot/suggest.hpp"
+
+namespace gpilot::cli {
+
+namespace {
+
+using Names = std::vector<std::string>;
+using ssm::ModelSpec;
+
+Names split(std::string_view text, char separator) {
+  Names parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// "NAME=REST"; `form` is what to expect.
+std::pair<std::string, std::string> split_assignment(std::string_view option, std::string_view text,
+                                                     std::string_view form) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
+    throw InputError(fmt::format("{}: expected {}, not '{}'", option, form, text));
+  }
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+Index find_name(std::string_view option, std::string_view kind, const std::string& name, const Names& names) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    throw InputError(fmt::format("{}: {}", option, unknown_name_message(kind, name, names)));
+  }
+  return found - names.begin();
+}
+
+/// `size` numbers, one for each name; a single number stands for all where `repeat` is set.
+Vector parse_vector(std::string_view option, std::string_view text, std::string_view of, const Names& names,
+                    bool repeat) {
+  Vector values = parse_numbers(option, text);
+  const auto size = static_cast<Index>(names.size());
+  if (repeat && values.size() == 1) {
+    return Vector::Constant(size, values(0));
+  }
+  if (values.size() != size) {
+    throw InputError(fmt::format("{}: {} value(s), expected {}{} (one for each {}: {})", option, values.size(),
+                                 repeat && size > 1 ? "1 or " : "", size, of, fmt::join(names, ", ")));
+  }
+  return values;
+}
+
+Names parse_states(const std::string& text) {
+  if (text.find_first_not_of("0123456789") != std::string::npos) {
+    return split_names("--states", text);
+  }
+  const Index count = parse_count("--states", text, 1);
+  if (count > ssm::kMaxStates) {
+    throw InputError(fmt::format("--states: at most {} states, not {}", ssm::kMaxStates, count));
+  }
+  Names names;
+  for (Index i = 1; i <= count; ++i) {
+    names.push_back(fmt::format("x{}", i));
+  }
+  return names;
+}
+
+/// "se", "matern32+linear", "linear".
+void parse_kernel(const std::string& text, ModelSpec& spec) {
+  Names known;
+  for (const kernels::Kind kind : kernels::kKinds) {
+    known.emplace_back(kernels::name(kind));
+    known.push_back(known.back() + "+linear");
+  }
+  known.emplace_back("linear");
+  if (std::ranges::find(known, text) == known.end()) {
+    throw InputError("--kernel: " + unknown_name_message("kernel", text, known));
+  }
+  spec.linear_kernel = text.ends_with("linear");
+  if (text == "linear") {
+    spec.inducing = 0;
+    return;
+  }
+  spec.kernel = kernels::kind_from_name(text.substr(0, text.find('+')));
+}
+
+/// Two derivatives of one state and circles, named as the user typed them.
+void check_derivatives(const ModelSpec& spec) {
+  std::vector<Index> velocity_of(spec.states.size(), -1);
+  for (const ssm::DerivativeOf& d : spec.derivatives) {
+    Index& velocity = velocity_of[static_cast<std::size_t>(d.position)];
+    const std::string& position = spec.states[static_cast<std::size_t>(d.position)];
+    if (velocity >= 0) {
+      throw InputError(fmt::format("--derivative-of: '{}' is given two derivatives", position));
+    }
+    velocity = d.velocity;
+    for (Index state = d.velocity; state >= 0; state = velocity_of[static_cast<std::size_t>(state)]) {
+      if (state == d.position) {
+        throw InputError(fmt::format("--derivative-of: '{}' would be a derivative of itself", position));
+      }
+    }
+  }
+}
+
+void parse_derivatives(const Names& texts, ModelSpec& spec) {
+  if (texts.empty()) {
+    return;
+  }
+  constexpr std::string_view kOption = "--derivative-of";
+  spec.derivatives.clear();
+  for (const std::string& text : texts) {
+    for (const std::string& part : split(text, ',')) {
+      const auto [velocity, position] = split_assignment(kOption, part, "VELOCITY=POSITION");
+      spec.derivatives.push_back(
+          {find_name(kOption, "state", velocity, spec.states), find_name(kOption, "state", position, spec.states)});
+    }
+  }
+  check_derivatives(spec);
+}
+
+void parse_fixed(const Names& texts, ModelSpec& spec) {
+  const Names known{"output-noise", "process-noise"};
+  for (const std::string& text : texts) {
+    const auto [what, values] = split_assignment("--fix", text, "output-noise=SD,.. or process-noise=SD,..");
+    const bool output = find_name("--fix", "quantity", what, known) == 0;
+    Vector sd =
+        parse_vector("--fix " + what, values, output ? "output" : "state", output ? spec.outputs : spec.states, true);
+    if (!(sd.array() > 0.0).all()) {
+      throw InputError(fmt::format("--fix {}: standard deviations must be positive, not '{}'", what, values));
+    }
+    (output ? spec.output_sd : spec.process_sd) = std::move(sd);
+  }
+}
+
+void parse_emission(const FitArguments& arguments, bool has_previous, ModelSpec& spec) {
+  const auto D = static_cast<Index>(spec.states.size());
+  if (!arguments.emission.empty()) {
+    const Names rows = split(arguments.emission, ';');
+    if (rows.size() != spec.outputs.size()) {
+      throw InputError(fmt::format("--emission: {} row(s), expected {} separated by ';' (one for each output: {})",
+                                   rows.size(), spec.outputs.size(), fmt::join(spec.outputs, ", ")));
+    }
+    spec.C.resize(static_cast<Index>(rows.size()), D);
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+      spec.C.row(static_cast<Index>(e)) = parse_vector("--emission", rows[e], "state", spec.states, false).transpose();
+    }
+  } else if (!has_previous) {
+    spec.C = ssm::emission_matrix(ssm::observed_states(spec), D);
+  }
+  if (!arguments.offset.empty()) {
+    spec.d = parse_vector("--offset", arguments.offset, "output", spec.outputs, false);
+  }
+  for (const std::string& text : arguments.learn) {
+    for (const std::string& what : split(text, ',')) {
+      (find_name("--learn", "quantity", what, {"emission", "offset"}) == 0 ? spec.learn_C : spec.learn_d) = true;
+    }
+  }
+}
+
+void parse_ranges(const Names& texts, ModelSpec& spec) {
+  constexpr std::string_view kForm = "NAME=LOW:HIGH";
+  Names known = spec.inputs;
+  known.insert(known.end(), spec.outputs.begin(), spec.outputs.end());
+  known.insert(known.end(), spec.states.begin(), spec.states.end());
+  for (const std::string& text : texts) {
+    for (const std::string& part : split(text, ',')) {
+      const auto [name, interval] = split_assignment("--range", part, kForm);
+      find_name("--range", "column or state", name, known);
+      const std::size_t colon = interval.find(':');
+      if (colon == std::string::npos) {
+        throw InputError(fmt::format("--range: expected {}, not '{}'", kForm, part));
+      }
+      const double low = parse_number("--range", std::string_view(interval).substr(0, colon));
+      const double high = parse_number("--range", std::string_view(interval).substr(colon + 1));
+      if (!(low < high)) {
+        throw InputError(fmt::format("--range: the range of '{}' is empty: {} is not below {}", name, low, high));
+      }
+      std::erase_if(spec.ranges, [&](const ssm::Range& range) { return range.name == name; });
+      spec.ranges.push_back({name, low, high});
+    }
+  }
+}
+
+/// "qmc", "samples:100".
+void parse_nodes(const std::string& text, ModelSpec& spec) {
+  const std::size_t colon = text.find(':');
+  try {
+    spec.nodes = gp::node_rule_from_name(text.substr(0, colon));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("--nodes: {}", error.what()));
+  }
+  spec.node_points =
+      colon == std::string::npos ? 0 : parse_count("--nodes", std::string_view(text).substr(colon + 1), 1);
+}
+
+void parse_mean(const std::string& text, ModelSpec& spec) {
+  find_name("--mean", "mean function", text, {"zero", "identity", "linear"});
+  spec.mean = ssm::mean_from_name(text);
+}
+
+/// The columns of a model to start from must be those of the fit.
+void check_same(std::string_view option, const Names& names, const Names& previous) {
+  if (names != previous) {
+    throw InputError(fmt::format("{}: '{}' differs from the model given with --from, which has '{}'", option,
+                                 fmt::join(names, ","), fmt::join(previous, ",")));
+  }
+}
+
+void parse_names(const FitArguments& arguments, const ModelSpec* previous, ModelSpec& spec) {
+  if (!arguments.inputs.empty()) {
+    spec.inputs = split_names("--inputs", arguments.inputs);
+  }
+  if (!arguments.outputs.empty()) {
+    spec.outputs = split_names("--outputs", arguments.outputs);
+  }
+  if (!arguments.states.empty()) {
+    spec.states = parse_states(arguments.states);
+  }
+  if (previous != nullptr) {
+    check_same("--inputs", spec.inputs, previous->inputs);
+    check_same("--outputs", spec.outputs, previous->outputs);
+    check_same("--states", spec.states, previous->states);
+  } else if (spec.outputs.empty() || spec.states.empty()) {
+    throw InputError(
+        fmt::format("--{} is required; see 'gpilot fit --help'", spec.outputs.empty() ? "outputs" : "states"));
+  }
+}
+
+}  // namespace
+
+Names split_names(std::string_view option, std::string_view text) {
+  Names names = split(text, ',');
+  for (const std::string& name : names) {
+    if (name.empty()) {
+      throw InputError(fmt::format("{}: a name is empty in '{}'", option, text));
+    }
+    if (std::ranges::count(names, name) > 1) {
+      throw InputError(fmt::format("{}: '{}' is named twice", option, name));
+    }
+  }
+  return names;
+}
+
+ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {
+  ModelSpec spec = previous != nullptr ? *previous : ModelSpec{};
+  parse_names(arguments, previous, spec);
+  if (static_cast<Index>(spec.states.size()) > ssm::kMaxStates) {
+    throw InputError(fmt::format("--states: at most {} states, not {}", ssm::kMaxStates, spec.states.size()));
+  }
+  if (!arguments.kernel.empty()) {
+    spec.inducing = spec.inducing > 0 ? spec.inducing : ModelSpec{}.inducing;
+    parse_kernel(arguments.kernel, spec);
+  }
+  if (!arguments.inducing.empty() && arguments.kernel != "linear") {
+    spec.inducing = parse_count("--inducing", arguments.inducing, 0);
+  }
+  if (!arguments.mean.empty()) {
+    parse_mean(arguments.mean, spec);
+  }
+  parse_derivatives(arguments.derivatives, spec);
+  if (!arguments.x0.empty()) {
+    spec.x0_mean = parse_vector("--x0", arguments.x0, "state", spec.states, false);
+  }
+  if (!arguments.x0_sd.empty()) {
+    spec.x0_sd = parse_vector("--x0-sd", arguments.x0_sd, "state", spec.states, true);
+  }
+  parse_fixed(arguments.fixed, spec);
+  parse_emission(arguments, previous != nullptr, spec);
+  parse_ranges(arguments.ranges, spec);
+  if (!arguments.nodes.empty()) {
+    parse_nodes(arguments.nodes, spec);
+  }
+  spec.validate();
+  return spec;
+}
+
+}  // namespace gpilot::cli
