@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# Drives `gpilot fit`, `show` and `transition` as a user would. Usage: cli_fit_test.sh PROGRAM
+set -euo pipefail
+
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+expect_equal() { # WHAT ACTUAL EXPECTED
+  [[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
+}
+
+expect_line() { # TEXT FILE
+  grep -qF -- "$1" "$2" || fail "'$1' is not in $2: $(cat "$2")"
+}
+
+# Runs the program, expects exit code 2, one line on stderr with the given text, and no new file.
+expect_refused() { # TEXT ARGUMENTS..
+  local text=$1 code=0 before after
+  shift
+  before=$(ls -A)
+  "$program" "$@" >"$folder.out" 2>"$folder.err" || code=$?
+  after=$(ls -A)
+  expect_equal "exit code of: $*" "$code" 2
+  expect_equal "lines on stderr of: $*" "$(wc -l <"$folder.err")" 1
+  expect_equal "files after: $*" "$after" "$before"
+  grep -qF -- "gpilot: error: " "$folder.err" || fail "no 'gpilot: error: ' in: $(cat "$folder.err")"
+  grep -qF -- "$text" "$folder.err" || fail "'$text' is not in: $(cat "$folder.err")"
+  rm -f "$folder.out" "$folder.err"
+}
+
+for command in fit show transition; do
+  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+done
+
+# From simulated data to a model, its explanation and its function.
+"$program" simulate pendulum --steps 25 --hold 1:5 --seed 1 --with-states -o a.csv >/dev/null
+"$program" simulate pendulum --steps 20 --hold 1:5 --seed 2 -o b.csv >/dev/null
+pendulum=(--inputs c --outputs y_th --states "th,th_dot" --derivative-of th_dot=th)
+"$program" fit a.csv "${pendulum[@]}" -o a.json >a.txt 2>a.err
+expect_equal "progress where there is no terminal" "$(wc -c <a.err)" 0
+expect_line "26 rows in 1 sequence(s), dt 0.1 s, seed 0" a.txt
+expect_line "y_th measures th" a.txt
+expect_line "chosen: " a.txt
+expect_line "status: " a.txt
+expect_line "Wrote a.json" a.txt
+"$program" show a.json >show.txt
+expect_line "th' = th + dt/2 (th_dot + th_dot')" show.txt
+expect_line "th_dot' = th_dot + f(th, th_dot, c)" show.txt
+"$program" show a.json --format json | grep -q '"kind": "kinematic"' || fail "show in JSON"
+printf 'note,th,th_dot,c\n7,0.1,0.2,0.3\n8,-0.1,1,-0.3\n' >grid.csv
+"$program" transition a.json grid.csv -o f.csv >/dev/null
+expect_equal "transition's columns" "$(head -1 f.csv)" \
+  "note,th,th_dot,c,th_next_mean,th_next_sd,th_dot_next_mean,th_dot_next_sd"
+expect_equal "transition's rows" "$(wc -l <f.csv)" 3
+"$program" transition a.json grid.csv -o - | cmp -s - f.csv || fail "transition -o -"
+# The declared kinematics hold in the user's units: th' = th + dt/2 (th_dot + th_dot').
+awk -F, 'NR > 1 { e = $5 - $2 - 0.05 * ($3 + $7); if (e * e > 1e-20) exit 1 }' f.csv || fail "kinematics in f.csv"
+
+# The same seed gives the same bytes, whatever the number of threads.
+"$program" fit a.csv "${pendulum[@]}" --threads 2 --verbose -o again.json >/dev/null 2>&1
+cmp -s a.json again.json || fail "--threads 2 gives another model"
+"$program" fit a.csv "${pendulum[@]}" --seed 0 --format json -o json.json >report.json
+cmp -s a.json json.json || fail "--format json gives another model"
+expect_line '"model": "json.json"' report.json
+expect_line '"trace"' report.json
+
+# Several files are several sequences; part of the rows; a start from a model.
+"$program" fit a.csv b.csv "${pendulum[@]}" -o ab.json >ab.txt
+expect_line "47 rows in 2 sequence(s)" ab.txt
+"$program" fit a.csv "${pendulum[@]}" --rows 5:20 -o rows.json >rows.txt
+expect_line "15 rows in 1 sequence(s)" rows.txt
+"$program" fit b.csv --from a.json -o warm.json >warm.txt || fail "--from"
+expect_line "y_th measures th" warm.txt
+"$program" show warm.json | grep -qF "th' = th + dt/2 (th_dot + th_dot')" || fail "--from drops what was declared"
+
+# Which state an output measures.
+"$program" simulate cart-pole --steps 20 --hold 1:5 --seed 3 -o cart.csv >/dev/null
+sed '1s/y_th/angle/' cart.csv >renamed.csv
+cart=(--states "th,th_dot,p,p_dot" --derivative-of "th_dot=th,p_dot=p" --rounds 2 --polish 2)
+"$program" fit cart.csv --inputs c --outputs y_p,y_th "${cart[@]}" -o c.json >c.txt
+expect_line "y_p measures p" c.txt
+"$program" fit renamed.csv --inputs c --outputs angle,y_p "${cart[@]}" -o c.json >c.txt
+expect_line "angle measures th" c.txt
+expect_line "y_p measures p" c.txt
+"$program" fit cart.csv --inputs c --outputs y_th,y_p "${cart[@]}" --emission "1,0,0,0;0,0,2,0" --offset 0,0.5 \
+  -o c.json >c.txt
+expect_line "y_p measures 2 p + 0.5" c.txt
+
+# Other declarations.
+"$program" fit a.csv --inputs c --outputs y_th --states 2 --kernel matern32 --mean linear --inducing 5 --x0 0,0 \
+  --x0-sd 0.1 --fix output-noise=0.02 --fix process-noise=0.01,0.02 --range c=-0.5:0.5 --nodes cubature3 --rounds 2 \
+  --polish 3 -o other.json >other.txt
+expect_line "y_th measures x1" other.txt
+expect_line "y_th: sd 0.02 of a measurement (given)" other.txt
+expect_line "x2: sd 0.02 of a step (given)" other.txt
+"$program" fit a.csv --outputs y_th --states 2 --kernel linear -o free.json >/dev/null # no controls
+
+# Wrong input.
+fit=(fit a.csv "${pendulum[@]}")
+printf 't,c,y_th\n0,1,\n0.1,1,oops\n' >broken.csv
+printf 't,c,y_th\n0,1,2\n0.1,1\n' >ragged.csv
+printf 't,c,y_th\n' >empty.csv
+printf 't,c,y_th\n0,1,2\n' >single.csv
+sed '1!s/^\([0-9.]*\),/\1e1,/' b.csv >slow.csv
+head -c 3000 a.json >cut.json
+sed 's/"version": 1,/"version": 2,/' a.json >future.json
+printf 'th,c\n0,0\n' >lacking.csv
+printf 'th,th_dot,c\n0,,0\n' >gap.csv
+expect_refused "--output is required" "${fit[@]}"
+expect_refused "--outputs is required" fit a.csv --states 2 -o x.json
+expect_refused "--states is required" fit a.csv --outputs y_th -o x.json
+expect_refused "FILE is required" fit --outputs y_th --states 2 -o x.json
+expect_refused "none.csv: cannot read" fit none.csv "${pendulum[@]}" -o x.json
+expect_refused "no column 'u'" fit a.csv --inputs u --outputs y_th --states 2 -o x.json
+expect_refused "no column 'y'" fit a.csv --inputs c --outputs y --states 2 -o x.json
+expect_refused "broken.csv:3: column 'y_th': 'oops'" fit broken.csv "${pendulum[@]}" -o x.json
+expect_refused "ragged.csv:3: the line has 2 values, expected 3" fit ragged.csv "${pendulum[@]}" -o x.json
+expect_refused "empty.csv: the file has column names but no rows" fit empty.csv "${pendulum[@]}" -o x.json
+expect_refused "single.csv: 1 row(s), expected at least 2" fit single.csv "${pendulum[@]}" -o x.json
+expect_refused "slow.csv: its rows are 1 s apart" fit a.csv slow.csv "${pendulum[@]}" -o x.json
+expect_refused "did you mean 'matern32'" "${fit[@]}" --kernel matrn32 -o x.json
+expect_refused "did you mean 'identity'" "${fit[@]}" --mean identiy -o x.json
+expect_refused "did you mean 'lbfgs'" "${fit[@]}" --method lbgfs -o x.json
+expect_refused "--nodes: " "${fit[@]}" --nodes many -o x.json
+expect_refused "at most 16 states, not 50" fit a.csv --inputs c --outputs y_th --states 50 -o x.json
+expect_refused "not '0'" fit a.csv --inputs c --outputs y_th --states 0 -o x.json
+expect_refused "'a' is named twice" fit a.csv --inputs c --outputs y_th --states a,a -o x.json
+expect_refused "a name is empty" fit a.csv --inputs c --outputs y_th --states a,,b -o x.json
+expect_refused "2 outputs but 1 state(s)" fit a.csv --inputs c --outputs y_th,th --states 1 -o x.json
+expect_refused "unknown state 'omega'" fit a.csv --inputs c --outputs y_th --states th,v --derivative-of omega=th -o x.json
+expect_refused "VELOCITY=POSITION" fit a.csv --inputs c --outputs y_th --states th,v --derivative-of v -o x.json
+expect_refused "a derivative of itself" fit a.csv --inputs c --outputs y_th --states a,b,d \
+  --derivative-of a=b,b=a -o x.json
+expect_refused "two derivatives" fit a.csv --inputs c --outputs y_th --states a,b,d --derivative-of b=a,d=a -o x.json
+expect_refused "--x0: 1 value(s), expected 2 (one for each state: th, th_dot)" "${fit[@]}" --x0 1 -o x.json
+expect_refused "--x0-sd: 3 value(s), expected 1 or 2" "${fit[@]}" --x0-sd 1,2,3 -o x.json
+expect_refused "must be positive" "${fit[@]}" --fix output-noise=0 -o x.json
+expect_refused "did you mean 'output-noise'" "${fit[@]}" --fix outptu-noise=1 -o x.json
+expect_refused "--emission: 2 row(s), expected 1" "${fit[@]}" --emission "1,0;0,1" -o x.json
+expect_refused "--range: " "${fit[@]}" --range c=1:1 -o x.json
+expect_refused "unknown column or state 'd'" "${fit[@]}" --range d=0:1 -o x.json
+expect_refused "--inducing" "${fit[@]}" --inducing -3 -o x.json
+expect_refused "--threads" "${fit[@]}" --threads 0 -o x.json
+expect_refused "--learning-rate" "${fit[@]}" --learning-rate 0 -o x.json
+expect_refused "no directory 'nowhere'" "${fit[@]}" -o nowhere/x.json
+expect_refused "it is a directory" "${fit[@]}" -o .
+expect_refused "standard output" "${fit[@]}" -o -
+expect_refused "differs from the model given with --from" fit cart.csv --inputs c --outputs y_th,y_p --from a.json -o x.json
+expect_refused "cut.json: damaged model file: it ends at byte 3000" show cut.json
+expect_refused "future.json: written by a newer gpilot (format version 2" show future.json
+expect_refused "looks like a CSV file" show a.csv
+expect_refused "cannot read" show none.json
+expect_refused "lacking.csv: there is no column 'th_dot' for the state" transition a.json lacking.csv -o x.csv
+expect_refused "gap.csv:2: column 'th_dot' has no value" transition a.json gap.csv -o x.csv
+expect_refused "has a column 'th_next_mean' already" transition a.json f.csv -o x.csv
+expect_refused "no directory 'nowhere'" transition a.json grid.csv -o nowhere/x.csv
+
+if ((failures > 0)); then
+  echo "$failures checks failed" >&2
+  exit 1
+fi
+echo "all checks passed"
