@@ -247,15 +247,28 @@ void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& wor
   auto T = scratch.T.topRows(N);
   T.noalias() = row.A.topRows(N) * adjoint_[k].Gamma;
   if (M > 0) {
-    auto E = row.slope.topRows(N);
-    E.array() *= T.leftCols(M).array();
+    // One pass over the columns of E = T * slope: it feeds both E [Zs 1] and its sums over the nodes while it is warm.
     auto EZ = scratch.EZ.topRows(N);
-    EZ.noalias() = E * adjoint_[k].Zs1;
     auto XsW = scratch.XsW.topRows(N);
+    Matrix& Zs_bar = sums.Zs_bar[k];
     XsW.col(I) = (2.0 / q) * sqrt_w;
     for (Index i = 0; i < I; ++i) {
+      XsW.col(i).array() = XsW.col(I).array() * row.Xs.col(i).head(N).array();
+    }
+    EZ.setZero();
+    for (Index m = 0; m < M; ++m) {
+      auto E = row.slope.col(m).head(N);
+      E.array() *= T.col(m).array();
+      const double column_sum = E.dot(XsW.col(I));
+      EZ.col(I) += E;
+      for (Index i = 0; i < I; ++i) {
+        EZ.col(i) += basis.Zs(m, i) * E;
+        // dF/dZs = (2/q) (Zs colsum(sqrt(w) E) - E^T sqrt(w) Xs)
+        Zs_bar(m, i) += basis.Zs(m, i) * column_sum - E.dot(XsW.col(i));
+      }
+    }
+    for (Index i = 0; i < I; ++i) {
       const auto Xs = row.Xs.col(i).head(N).array();
-      XsW.col(i).array() = XsW.col(I).array() * Xs;
       // dF/dXs = (2 sqrt(w)/q) (Xs rowsum(E) - E Zs)
       auto Xs_bar = EZ.col(i).array();
       Xs_bar = XsW.col(I).array() * (Xs * EZ.col(I).array() - Xs_bar);
@@ -263,12 +276,6 @@ void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& wor
       if (i < D) {
         scratch.X_bar.col(i).head(N).array() += Xs_bar * basis.inverse_length_scales(i);
       }
-    }
-    // dF/dZs = (2/q) (Zs colsum(sqrt(w) E) - E^T sqrt(w) Xs)
-    Matrix& Zs_bar = sums.Zs_bar[k];
-    Zs_bar.noalias() -= E.transpose() * XsW.leftCols(I);
-    for (Index m = 0; m < M; ++m) {
-      Zs_bar.row(m) += E.col(m).dot(XsW.col(I)) * basis.Zs.row(m);
     }
   }
   if (structure_.linear_kernel) {
