@@ -13,7 +13,7 @@ enum class NodeRule {
   kAuto,          ///< Gauss-Hermite for D <= 2, cubature of degree 5 for D <= 4, of degree 3 above
   kGaussHermite,  ///< tensor product, `points` a dimension
   kCubature3,     ///< spherical-radial, 2 D nodes
-  kCubature5,     ///< spherical-radial, 2 D^2 + 1 nodes; D <= 4 (negative weights above)
+  kCubature5,     ///< fully symmetric, 2 D^2 + 1 nodes (25 at D = 4); D <= 4 (negative weights above)
   kQuasiMonteCarlo,
   kSamples,  ///< the paper's random samples
 };

@@ -20,7 +20,7 @@ struct Priors {
   NormalPrior log_linear_sd{-2.0, 0.5};
   double log_q_sd = 2.0;        ///< around centre.log_q
   double log_r_sd = 2.5;        ///< around centre.log_r
-  double mean_weight_sd = 1.0;  ///< around `mean_centre`
+  double mean_weight_sd = 1.0;  ///< around centre.mean_weights
   double Z_sd = 3.0;            ///< around 0
   double emission_sd = 1.0;     ///< C and d around their start
   ssm::Parameters centre;       ///< centres of log_q, log_r, mean_weights, C and d

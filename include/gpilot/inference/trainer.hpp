@@ -26,7 +26,8 @@ class Trainer {
   /// `rounds` of E and M; stops when a round gains less than `tolerance`. Returns the rounds done.
   int rounds(int rounds, int e_steps, int m_iterations, double tolerance);
   /// Polishes until the objective no longer rises. A line search that gives up is answered by smoothing and a fresh
-  /// quasi-Newton memory, twice; what then still moves is reported by converged().
+  /// quasi-Newton memory. converged() tells whether that settled it, or smoothing and polish agree that nothing is
+  /// left.
   void finish(int iterations);
 
   double objective() const { return objective_; }

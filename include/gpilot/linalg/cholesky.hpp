@@ -60,7 +60,7 @@ Square small_cholesky_backward(const Square& L, const Square& L_bar) {
       middle(i, j) = 0.0;
     }
   }
-  // Solve L^T X = middle, then X L^T... from the right: K_bar = L^-T middle L^-1.
+  // L^-T from the left, then from the right by way of the transpose.
   const auto upper = L.transpose().template triangularView<Eigen::Upper>();
   upper.solveInPlace(middle);
   Square transposed = middle.transpose();

@@ -19,7 +19,7 @@ using Dataset = std::vector<Sequence>;
 /// Several sequences laid end to end, one column a row of data: what the bound works on.
 /// A row t is either the first of its sequence or has the predecessor t - 1.
 struct Series {
-  Matrix controls;           ///< [P x n]; NaN never (unused last controls are 0)
+  Matrix controls;           ///< [P x n]; never NaN (a missing last control is 0)
   Matrix outputs;            ///< [E x n]; NaN = missing
   std::vector<bool> first;   ///< [n]
   std::vector<Index> start;  ///< first row of each sequence, then n

@@ -23,7 +23,8 @@ struct ElboTerms {
 
 /// The evidence lower bound with free q(x), its expectations over nodes, and its gradient by hand (docs/math/elbo.md).
 /// With `weights` null q(v) is collapsed: the optimal one is used, and by the envelope theorem its gradient is zero.
-/// Structure and series must outlive the object; an evaluation allocates nothing once the first one is done.
+/// Structure and series must outlive the object; a collapsed evaluation allocates nothing once the
+/// first one is done.
 class Elbo {
  public:
   Elbo(const Structure& structure, const Series& series, gp::Nodes nodes, int threads = 1);

@@ -91,12 +91,12 @@ struct Component {
 struct Candidate {
   std::string name;
   double bound = 0.0;               ///< ELBO
-  double predictive_density = 0.0;  ///< mean log density per output a few steps ahead, training rows
+  double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
 };
 
 /// What training did.
 struct FitReport {
-  std::string status;                 ///< "converged", "iteration limit", "explains motion as noise", ..
+  std::string status;                 ///< "converged", "iteration limit" or "motion as noise"
   std::string message;                ///< one sentence
   double bound = 0.0;                 ///< ELBO of the model
   double objective = 0.0;             ///< ELBO plus log prior

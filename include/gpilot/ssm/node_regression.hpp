@@ -40,7 +40,8 @@ class NodeRegression {
   void set_nodes(gp::Nodes nodes);
 
   /// Returns  sum_d -(1/2q_d) quadratic_d - KL[q(v_d) || p(v_d)]  with, per state d,
-  ///   quadratic_d = sum w rho^2 + n k_dd - tr G_d + tr(G_d Sigma_d),   rho = r - a^T mu
+  ///   quadratic_d = sum w rho^2 + n k_dd - tr G_d + tr(G_d Sigma_d),   rho = r - a^T mu,
+  /// the single trace over the stationary features alone
   /// (kinematic rows: sum w r^2). q(v) is the optimal one, or `given`. `means` is m [D x n] of q(x).
   /// With `p_bar`, also fills the second half of `messages` and sets the kernel, linear kernel and Z gradients in it.
   double evaluate(const Parameters& p, const Matrix& means, TransitionMessages& messages,

@@ -259,9 +259,17 @@ Trained Fitter::train_paper(const Trained& linear) {
   return judged(std::move(t));
 }
 
-/// From the previous model: its parameters, and its q(x) where the rows are the same.
+/// From the previous model: its parameters, and its q(x) where the rows are the same. Inducing points are placed anew
+/// when their number changed (more rows, or the previous model had none).
 Trained Fitter::warm_start() {
-  const ssm::Parameters& p = previous_->gp.parameters;
+  ssm::Parameters p = previous_->gp.parameters;
+  if (previous_->gp.structure.linear_kernel != structure_.linear_kernel) {
+    p.log_linear_sd = start_.log_linear_sd;
+  }
+  if (previous_->gp.structure.inducing == 0) {
+    p.log_variance.setConstant(priors_.log_variance.mean);
+    p.log_length_scales.setConstant(priors_.log_length_scale.mean);
+  }
   ssm::StatePosterior q = kinematic_start(structure_, series_, p, kDrifts[0]);
   const ssm::StatePosterior& old = previous_->states;
   const Index D = structure_.states;
@@ -275,7 +283,10 @@ Trained Fitter::warm_start() {
     q.A.middleCols(D * t, D) = old.A.middleCols(D * t, D);
     q.S_chol.middleCols(D * t, D) = old.S_chol.middleCols(D * t, D);
   }
-  return train_gp("warm start", p, std::move(q));
+  if (p.Z.rows() != structure_.inducing) {
+    p.Z = inducing_start(structure_, series_, q, options_.seed);
+  }
+  return train_gp("warm start", std::move(p), std::move(q));
 }
 
 /// The bound overrates process noise: a Gaussian q(x) pays for every nonlinearity, and noise makes it cheap. So cut it,
@@ -466,6 +477,9 @@ ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   }
   if (previous != nullptr) {
     check_previous(*previous, spec);
+  }
+  if (options.tied && (spec.learn_C || spec.learn_d)) {
+    throw InputError("tied q(x) needs a given emission: do not learn C or d with it");
   }
   Fitter fitter(data, spec, options, previous);
   return fitter.run();

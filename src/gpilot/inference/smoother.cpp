@@ -88,11 +88,13 @@ void target_impl(const ssm::Elbo& elbo, const ssm::Parameters& p, const ssm::Sta
     SmallMatrix<N> Ft = r_xi.transpose() * q_noise.asDiagonal();
     upper.solveInPlace(Ft);
     Ft += A.transpose() * L.transpose();
-    // The exact term's gradient in P_{t-1}, the covariance of (x_{t-1}, x_t) held: U = C P_chol^-T moves too.
+    // The exact term's gradient in P_{t-1}, P_t and the covariance of (x_{t-1}, x_t) held: U = C P_chol^-T moves too,
+    // and with it S_t = P_t - U U^T.
     SmallMatrix<N> moved = r_xi.transpose() * L * A * P_chol;
     upper.solveInPlace(moved);
     const SmallMatrix<N> L_bar = block<N>(messages.x_xi, t) - moved;
-    const SmallMatrix<N> P_bar = linalg::small_cholesky_backward<SmallMatrix<N>>(P_chol, L_bar);
+    SmallMatrix<N> P_bar = linalg::small_cholesky_backward<SmallMatrix<N>>(P_chol, L_bar);
+    P_bar -= 0.5 * A.transpose() * LQL * A;
     const SmallMatrix<N> FQ = Ft * q_inverse.asDiagonal();
     const SmallMatrix<N> linear = FQ * Ft.transpose();
     const SmallMatrix<N> site = -2.0 * P_bar - linear;

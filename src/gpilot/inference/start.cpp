@@ -53,16 +53,21 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& s, const ssm::Series& 
     return std::any_of(s.kinematics.begin(), s.kinematics.end(),
                        [d](const ssm::Kinematics& k) { return k.velocity == d; });
   };
-  Index rate_of = 0;
+  const auto is_observed = [&](Index d) { return p.C.col(d).cwiseAbs().sum() > 0.0; };
+  std::vector<Index> without_rate;  // observed states that nothing is known to drive
   for (const Index d : s.gp_rows()) {
     model.F(d, d) = 1.0;
-    const bool observed = p.C.col(d).cwiseAbs().sum() > 0.0;
-    model.q(d) = is_velocity(d) || !observed ? drift_sd * drift_sd : kWanderVariance;
-    if (!observed && !is_velocity(d)) {
-      // Nothing is known of this state: let it start as the rate of the next output that has none.
-      model.F(rate_of, d) = 1.0;
-      model.q(rate_of) = kKinematicVariance;
-      rate_of = (rate_of + 1) % std::min(s.outputs, s.states);
+    model.q(d) = is_velocity(d) || !is_observed(d) ? drift_sd * drift_sd : kWanderVariance;
+    if (is_observed(d) && !is_velocity(d)) {
+      without_rate.push_back(d);
+    }
+  }
+  std::size_t next = 0;
+  for (const Index d : s.gp_rows()) {
+    if (!is_observed(d) && !is_velocity(d) && next < without_rate.size()) {
+      // Nothing is known of this state: let it start as the rate of an observed one.
+      model.F(without_rate[next], d) = 1.0;
+      model.q(without_rate[next++]) = kKinematicVariance;
     }
   }
   model.C = p.C;

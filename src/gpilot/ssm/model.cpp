@@ -232,6 +232,7 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
     }
     column_scale(spec, spec.states[static_cast<std::size_t>(derivative.velocity)], {0.0, rate, 2},
                  s.state_offset(derivative.velocity), s.state_scale(derivative.velocity));
+    s.state_offset(derivative.velocity) = 0.0;
   }
   return s;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -85,6 +86,9 @@ void Structure::validate() const {
       throw InputError(fmt::format("state {} is declared to have two derivatives", k.position));
     }
     used[static_cast<std::size_t>(k.position)] = true;
+  }
+  if (std::abs(left().determinant() - 1.0) > 1e-9) {
+    throw InputError("states are declared derivatives of each other in a circle");
   }
   if (gp_rows().empty()) {
     throw InputError("every state is declared the integral of another: nothing is left to learn");
