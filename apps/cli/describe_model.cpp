@@ -44,6 +44,18 @@ std::vector<std::size_t> by_relevance(const RowSummary& row) {
   return order;
 }
 
+/// What was chosen and why.
+std::string choice(const ssm::FitReport& report) {
+  const auto best = std::ranges::max_element(report.candidates, {}, &ssm::Candidate::predictive_density);
+  if (report.candidates.size() < 2 || best->name != report.chosen) {
+    return fmt::format("{}, by the method asked for", report.chosen);
+  }
+  return fmt::format(
+      "{}, the best predictive density (mean log density of an output, a few steps ahead);\n"
+      "  between different models the bound does not tell which predicts better",
+      report.chosen);
+}
+
 std::string_view learned(bool fixed) {
   return fixed ? "given" : "learned";
 }
@@ -129,10 +141,7 @@ void print_training(const Model& model) {
     fmt::print("{} {:<{}}  {:>12.6g}  {:>18.5g}\n", candidate.name == report.chosen ? "*" : " ", candidate.name, width,
                candidate.bound, candidate.predictive_density);
   }
-  fmt::print(
-      "  chosen: {}, the best predictive density (mean log density of an output, a few steps ahead);\n"
-      "  between different models the bound does not tell which predicts better\n",
-      report.chosen);
+  fmt::print("  chosen: {}\n", choice(report));
   fmt::print("  status: {}{}{}\n", report.status.empty() ? "done" : report.status, report.message.empty() ? "" : ": ",
              report.message);
 }

@@ -96,11 +96,11 @@ void add_fit_options(CLI::App& command, FitArguments& arguments) {
       "Which state an output measures, where no --emission is given: an output NAME or y_NAME measures the state\n"
       "NAME, if that holds for all outputs; otherwise output k measures the k-th state that is not declared a\n"
       "derivative. The fit prints it. Units are those of the files. Examples:\n"
-      "  gpilot fit kink.csv --inputs c --outputs y_x --states 1 --inducing 15 -o kink.json\n"
+      "  gpilot fit kink.csv --inputs c --outputs y --states 1 --inducing 15 -o kink.json\n"
       "  gpilot fit pendulum.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th -o model.json\n"
       "  gpilot fit a.csv b.csv --inputs u --outputs y --states 3 --kernel matern32+linear --mean linear -o "
       "model.json\n"
-      "  gpilot fit kink.csv --inputs c --outputs y_x --states 1 --fix output-noise=0.09 --format json -o kink.json\n"
+      "  gpilot fit kink.csv --inputs c --outputs y --states 1 --fix output-noise=0.09 --format json -o kink.json\n"
       "  gpilot fit more.csv --from model.json -o model2.json");
 }
 
