@@ -94,8 +94,15 @@ struct Candidate {
   double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
 };
 
+/// One training option as it was set, e.g. {"method", "em"}.
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
 /// What training did.
 struct FitReport {
+  std::vector<Setting> settings;      ///< every option that the result depends on
   std::string status;                 ///< "converged", "iteration limit" or "motion as noise"
   std::string message;                ///< one sentence
   double bound = 0.0;                 ///< ELBO of the model

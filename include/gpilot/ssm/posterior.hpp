@@ -26,8 +26,8 @@ struct StatePosterior {
 /// Marginal covariances P_t of q(x) [D x D n].
 Matrix marginal_covariances(const StatePosterior& q);
 
-/// Calls visit.template operator()<N>() with N = D for D <= 4 and Eigen::Dynamic above, so that the small matrices of a
-/// chain have a size the compiler knows.
+/// Calls visit.template operator()<N>() with N = D for 1, 2 and 4 states and Eigen::Dynamic for others, so that the small
+/// matrices of a chain have a size the compiler knows. (Each size costs half a minute of compile time.)
 template <typename Visitor>
 decltype(auto) with_static_states(Index D, Visitor&& visit) {
   switch (D) {
@@ -35,8 +35,6 @@ decltype(auto) with_static_states(Index D, Visitor&& visit) {
       return visit.template operator()<1>();
     case 2:
       return visit.template operator()<2>();
-    case 3:
-      return visit.template operator()<3>();
     case 4:
       return visit.template operator()<4>();
     default:

@@ -3,7 +3,7 @@
 #include "gpilot/ssm/structure.hpp"
 #include "gpilot/types.hpp"
 
-/// Matrices of the size of a state: fixed for D <= 4, bounded (and so never on the heap) above.
+/// Matrices of the size of a state: fixed for D = 1, 2, 4, bounded (and so never on the heap) above.
 namespace gpilot::ssm {
 
 template <int N>

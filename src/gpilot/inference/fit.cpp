@@ -365,6 +365,30 @@ void Fitter::describe(const Trained& best, ssm::FitReport& report) const {
   }
 }
 
+/// All options that the result depends on, threads apart.
+std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
+  std::vector<ssm::Setting> settings{{"method", std::string(name(o.method))}};
+  const auto add = [&](const char* option, const auto& value) {
+    settings.push_back({option, fmt::format("{}", value)});
+  };
+  if (o.method == Method::kAdam) {
+    add("epochs", o.epochs);
+    add("samples", o.samples);
+    add("learning_rate", o.learning_rate);
+    add("tied", o.tied);
+  } else {
+    add("restarts", o.restarts);
+    add("noise_path", o.noise_path);
+  }
+  add("rounds", o.rounds);
+  add("e_steps", o.e_steps);
+  add("m_iterations", o.m_iterations);
+  add("polish", o.polish);
+  add("horizon", o.horizon);
+  add("warm_start", warm);
+  return settings;
+}
+
 ssm::Model Fitter::run() {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Trained> all;
@@ -398,6 +422,7 @@ ssm::Model Fitter::run() {
     model.report.candidates.push_back({t.name, t.report.bound, t.density});
   }
   model.report.chosen = best->name;
+  model.report.settings = settings_of(options_, previous_ != nullptr);
   describe(*best, model.report);
   model.spec = spec_;
   model.scaling = scaling_;

@@ -1,6 +1,6 @@
 #include "gpilot/inference/smoother.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "gpilot/error.hpp"
@@ -24,12 +24,12 @@ Square inverse_of(const Square& L) {
   return inverse.transpose() * inverse;
 }
 
-template <typename Square>
-Square clip_negative(const Square& symmetric) {
+/// Not a template: an eigensolver for every size would take minutes to compile.
+SmallMatrix<Eigen::Dynamic> clip_negative(const SmallMatrix<Eigen::Dynamic>& symmetric) {
   if (symmetric.rows() == 1) {
     return symmetric.cwiseMax(0.0);
   }
-  const Eigen::SelfAdjointEigenSolver<Square> eigen(symmetric);
+  const Eigen::SelfAdjointEigenSolver<SmallMatrix<Eigen::Dynamic>> eigen(symmetric);
   if (eigen.eigenvalues()(0) >= 0.0) {
     return symmetric;
   }
@@ -100,7 +100,7 @@ void target_impl(const ssm::Elbo& elbo, const ssm::Parameters& p, const ssm::Sta
     const SmallMatrix<N> site = -2.0 * P_bar - linear;
     block<N>(out.J, t) += LQL;
     block<N>(out.J_off, t) = -LQ * Ft.transpose();
-    block<N>(out.J, t - 1) += linear + clip_negative<SmallMatrix<N>>(site);
+    block<N>(out.J, t - 1) += linear + SmallMatrix<N>(clip_negative(site));
   }
   out.h = q_bar.m;
 }

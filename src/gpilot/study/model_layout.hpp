@@ -182,6 +182,10 @@ void describe_posterior(Archive& file, Posterior& q, Index states, Index rows) {
 
 template <class Archive, class Report>
 void describe_report(Archive& file, Report& report, Index gp_rows) {
+  file.list("settings", report.settings, [](auto& entry, auto& setting) {
+    entry.text("name", setting.name);
+    entry.text("value", setting.value);
+  });
   file.text("status", report.status);
   file.text("message", report.message);
   file.number("bound", report.bound, Rule::kNullable);
