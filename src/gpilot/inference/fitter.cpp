@@ -1,0 +1,275 @@
+#include "fitter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "gpilot/inference/adam.hpp"
+#include "gpilot/inference/predictive_density.hpp"
+#include "gpilot/inference/start.hpp"
+#include "gpilot/ssm/transition.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kGpNoise = 0.08;         ///< prior centre of a GP row's process sd, scaled
+constexpr double kKinematicNoise = 0.02;  ///< the same of a kinematic row
+constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends the rounds
+constexpr double kNoiseCut = 0.25;        ///< factor on the process variance along the noise path
+constexpr double kTrustedRatio = 10.0;    ///< values per determined weight from which in-sample densities are trusted
+constexpr double kDrifts[] = {0.5, 0.15, 1.5, 0.05};  ///< velocity drift a step of each restart's smoother, scaled
+
+bool contains(const std::vector<Index>& rows, Index d) {
+  return std::find(rows.begin(), rows.end(), d) != rows.end();
+}
+
+}  // namespace
+
+Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
+               const ssm::Model* previous)
+    : spec_(spec),
+      options_(options),
+      previous_(previous),
+      // A warm start keeps its scales: the model must not shift under its own history.
+      scaling_(previous != nullptr ? previous->scaling : ssm::make_scaling(spec, data)) {
+  ssm::Dataset scaled;
+  for (const ssm::Sequence& sequence : data) {
+    scaled.push_back(scaling_.to_scaled(sequence));
+  }
+  series_ = ssm::concatenate(scaled);
+  structure_ = ssm::make_structure(spec, scaling_, series_.transitions());
+  nodes_ = gp::make_nodes(spec.nodes, structure_.states, spec.node_points, options.seed);
+  start_ = ssm::make_parameters(spec, scaling_, structure_, free_);
+  const Vector guess = output_variance_guess(series_);
+  start_.log_r = (free_.r.array() != 0.0).select(guess.array().log().matrix(), start_.log_r);
+  const std::vector<Index> rows = structure_.gp_rows();
+  for (Index d = 0; d < structure_.states; ++d) {
+    if (free_.q(d) != 0.0) {
+      start_.log_q(d) = 2.0 * std::log(contains(rows, d) ? kGpNoise : kKinematicNoise);
+    }
+  }
+  priors_.centre = start_;
+  output_mean_.resize(structure_.outputs);
+  output_sd_.resize(structure_.outputs);
+  for (Index e = 0; e < structure_.outputs; ++e) {
+    ssm::column_statistics(data, e, output_mean_(e), output_sd_(e));
+  }
+}
+
+void Fitter::report_progress(const std::string& stage, double fraction, double objective) const {
+  if (options_.on_progress) {
+    options_.on_progress({stage, fraction, objective});
+  }
+}
+
+double Fitter::observed_values() const {
+  return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
+}
+
+/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
+/// paid for, as in Akaike's criterion.
+Trained Fitter::judged(Trained t) const {
+  const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
+  for (const gp::Weights& v : t.component.weights) {
+    t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
+  }
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  report_progress(t.name, 1.0, t.report.objective);
+  return t;
+}
+
+Trained Fitter::finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const {
+  Trained t;
+  t.name = std::move(name);
+  t.component = {elbo.structure(), trainer.parameters(), trainer.weights()};
+  t.q = trainer.states();
+  t.converged = trainer.converged();
+  t.report.bound = trainer.bound();
+  t.report.objective = trainer.objective();
+  t.report.trace = trainer.trace();
+  t.report.evaluations = trainer.evaluations();
+  t.report.message = trainer.message();
+  t.report.extra_jitter = elbo.regression().extra_jitter();
+  return judged(std::move(t));
+}
+
+void Fitter::train(Trainer& trainer) const {
+  if (options_.method == Method::kEm) {
+    trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
+  }
+  trainer.finish(options_.polish);
+}
+
+/// The model without its GP: linear rows with Bayesian weights.
+Trained Fitter::train_linear(int restart) {
+  const double drift_sd = kDrifts[static_cast<std::size_t>(restart) % std::size(kDrifts)];
+  report_progress("linear", 0.0, 0.0);
+  ssm::Structure linear = structure_;
+  linear.inducing = 0;
+  linear.linear_kernel = true;
+  ssm::Free free = ssm::Free::defaults(linear);
+  free.q = free_.q;
+  free.r = free_.r;
+  free.C = free_.C;
+  free.d = free_.d;
+  ssm::Parameters p = ssm::default_parameters(linear);
+  p.C = start_.C;
+  p.d = start_.d;
+  p.log_r = start_.log_r;
+  p.log_q = start_.log_q;
+  p.log_linear_sd.setConstant(priors_.log_linear_sd.mean);
+  for (const Index d : linear.gp_rows()) {
+    if (free.q(d) != 0.0) {
+      p.log_q(d) = 2.0 * std::log(drift_sd);
+    }
+  }
+  ssm::StatePosterior q = kinematic_start(linear, series_, p, drift_sd);
+  ssm::Elbo elbo(linear, series_, nodes_, options_.threads);
+  Trainer trainer(elbo, priors_, free, std::move(p), std::move(q));
+  train(trainer);
+  return finish("linear", trainer, elbo);
+}
+
+/// The GP begins where the linear model ended, with its inducing points at the smoothed states.
+ssm::Parameters Fitter::gp_start(const Trained& linear, std::uint32_t restart) const {
+  ssm::Parameters p = start_;
+  const ssm::Parameters& from = linear.component.parameters;
+  p.C = from.C;
+  p.d = from.d;
+  p.log_r = from.log_r;
+  p.log_q = from.log_q;
+  if (structure_.linear_kernel) {
+    p.log_linear_sd = from.log_linear_sd;
+  }
+  if (free_.mean) {
+    p.mean_weights = from.mean_weights;
+  }
+  p.log_variance.setConstant(priors_.log_variance.mean);
+  p.log_length_scales.setConstant(priors_.log_length_scale.mean);
+  p.Z = inducing_start(structure_, series_, linear.q, options_.seed, restart);
+  return p;
+}
+
+/// Wide posteriors and short length scales fool a coarse rule: the bound then rises where it should not. Compares with
+/// the next finer rule; more than a hundredth of a nat a value is too much.
+bool Fitter::nodes_suffice(const Trainer& trainer, int level) const {
+  gp::Nodes finer;
+  if (spec_.nodes != gp::NodeRule::kAuto || spec_.node_points > 0 ||
+      !gp::refined_nodes(structure_.states, level + 1, finer)) {
+    return true;
+  }
+  ssm::Elbo check(structure_, series_, finer, options_.threads);
+  return std::abs(check.value(trainer.parameters(), trainer.states()) - trainer.bound()) <
+         0.5 + 0.01 * observed_values();
+}
+
+Trained Fitter::train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q) {
+  for (;;) {
+    report_progress(name, 0.0, 0.0);
+    ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
+    Trainer trainer(elbo, priors_, free_, p, q);
+    train(trainer);
+    if (nodes_suffice(trainer, node_level_)) {
+      return finish(std::move(name), trainer, elbo);
+    }
+    gp::refined_nodes(structure_.states, ++node_level_, nodes_);
+  }
+}
+
+/// The paper's training, from the same start.
+Trained Fitter::train_paper(const Trained& linear) {
+  ssm::Elbo elbo(structure_, series_,
+                 gp::make_nodes(gp::NodeRule::kSamples, structure_.states, options_.samples, options_.seed),
+                 options_.threads);
+  const SampledOptions sampled{.epochs = options_.epochs,
+                               .learning_rate = options_.learning_rate,
+                               .samples = options_.samples,
+                               .tied = options_.tied,
+                               .seed = options_.seed,
+                               .on_epoch = [&](int epoch, double objective) {
+                                 report_progress("adam", static_cast<double>(epoch) / options_.epochs, objective);
+                               }};
+  SampledResult result = train_sampled(elbo, priors_, free_, gp_start(linear, 0), linear.q, sampled);
+  Trained t;
+  t.name = options_.tied ? "adam, tied q(x)" : "adam";
+  ssm::Elbo exact(structure_, series_, nodes_, options_.threads);
+  t.report.bound = exact.value(result.parameters, result.states, &result.weights);
+  t.report.objective = t.report.bound + priors_.log_density(result.parameters, nullptr);
+  t.report.trace = std::move(result.trace);
+  t.report.evaluations = result.evaluations;
+  t.report.extra_jitter = exact.regression().extra_jitter();
+  t.component = {structure_, std::move(result.parameters), std::move(result.weights)};
+  t.q = std::move(result.states);
+  t.converged = true;  // a fixed number of epochs is all that is asked for
+  return judged(std::move(t));
+}
+
+/// From the previous model: its parameters, and its q(x) where the rows are the same. Inducing points are placed anew
+/// when their number changed (more rows, or the previous model had none).
+Trained Fitter::warm_start() {
+  ssm::Parameters p = previous_->gp.parameters;
+  if (previous_->gp.structure.linear_kernel != structure_.linear_kernel) {
+    p.log_linear_sd = start_.log_linear_sd;
+  }
+  if (previous_->gp.structure.inducing == 0) {
+    p.log_variance.setConstant(priors_.log_variance.mean);
+    p.log_length_scales.setConstant(priors_.log_length_scale.mean);
+  }
+  ssm::StatePosterior q = kinematic_start(structure_, series_, p, kDrifts[0]);
+  const ssm::StatePosterior& old = previous_->states;
+  const Index D = structure_.states;
+  const Index shared = std::min(old.rows(), series_.rows());
+  for (Index t = 0; t < shared; ++t) {
+    const bool was_first = std::find(previous_->starts.begin(), previous_->starts.end(), t) != previous_->starts.end();
+    if (was_first != series_.first[static_cast<std::size_t>(t)]) {
+      break;
+    }
+    q.m.col(t) = old.m.col(t);
+    q.A.middleCols(D * t, D) = old.A.middleCols(D * t, D);
+    q.S_chol.middleCols(D * t, D) = old.S_chol.middleCols(D * t, D);
+  }
+  if (p.Z.rows() != structure_.inducing) {
+    p.Z = inducing_start(structure_, series_, q, options_.seed);
+  }
+  return train_gp("warm start", std::move(p), std::move(q));
+}
+
+/// The bound overrates process noise: a Gaussian q(x) pays for every nonlinearity, and noise makes it cheap. So cut it,
+/// hold it, train the rest again, and go on while the predictions improve (docs/decisions/process-noise.md).
+std::vector<Trained> Fitter::noise_path(const Trained& start) {
+  std::vector<Trained> path;
+  path.reserve(static_cast<std::size_t>(options_.noise_path));  // `last` points into it
+  ssm::Free free = free_;
+  for (const Index d : structure_.gp_rows()) {
+    free.q(d) = 0.0;
+  }
+  const Trained* last = &start;
+  for (int k = 1; k <= options_.noise_path; ++k) {
+    if (observed_values() < kTrustedRatio * last->determined || free.q == free_.q) {
+      break;
+    }
+    std::string name = fmt::format("{}, process noise / {:g}", start.name, std::pow(1.0 / std::sqrt(kNoiseCut), k));
+    report_progress(name, 0.0, last->report.objective);
+    ssm::Parameters p = last->component.parameters;
+    for (const Index d : structure_.gp_rows()) {
+      if (free_.q(d) != 0.0) {
+        p.log_q(d) += std::log(kNoiseCut);
+      }
+    }
+    ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
+    Trainer trainer(elbo, priors_, free, std::move(p), last->q);
+    train(trainer);
+    path.push_back(finish(std::move(name), trainer, elbo));
+    if (path.back().density <= last->density) {
+      break;
+    }
+    last = &path.back();
+  }
+  return path;
+}
+
+}  // namespace gpilot::inference

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/inference/trainer.hpp"
+#include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/model.hpp"
+
+namespace gpilot::inference {
+
+/// A model that training arrived at.
+struct Trained {
+  std::string name;
+  ssm::Component component;
+  ssm::StatePosterior q;
+  ssm::FitReport report;
+  bool converged = false;
+  double density = 0.0;     ///< predictive, less the price of the determined weights
+  double determined = 0.0;  ///< how many weights the data determine
+};
+
+/// One call of fit(): the scaled data, the priors, and every model that was trained on the way.
+class Fitter {
+ public:
+  Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options, const ssm::Model* previous);
+
+  ssm::Model run();
+
+ private:
+  void report_progress(const std::string& stage, double fraction, double objective) const;
+  Trained finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const;
+  Trained judged(Trained trained) const;
+  void train(Trainer& trainer) const;
+  Trained train_linear(int restart);
+  Trained train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q);
+  Trained train_paper(const Trained& linear);
+  Trained warm_start();
+  ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;
+  bool nodes_suffice(const Trainer& trainer, int level) const;
+  std::vector<Trained> noise_path(const Trained& start);
+  double observed_values() const;
+  Vector explained(const Trained& trained) const;
+  void describe(const Trained& best, ssm::FitReport& report) const;
+
+  const ssm::ModelSpec& spec_;
+  const FitOptions& options_;
+  const ssm::Model* previous_;
+  ssm::Scaling scaling_;
+  ssm::Series series_;
+  ssm::Structure structure_;
+  gp::Nodes nodes_;
+  int node_level_ = 0;
+  ssm::Parameters start_;
+  ssm::Free free_;
+  Priors priors_;
+  Vector output_mean_, output_sd_;
+};
+
+}  // namespace gpilot::inference
