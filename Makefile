@@ -9,7 +9,7 @@ BUILD_DIR := build/$(PRESET)
 CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench format format-check tidy asan tsan install clean deps-build deps-bench deps-figures \
+.PHONY: help demo test build bench results format format-check tidy asan tsan install clean deps-build deps-bench deps-figures \
         deps-ci
 
 help: ## this list
@@ -31,6 +31,12 @@ bench: deps-bench ## speed, as a table and as build/bench.json (BENCH_ARGS=--ben
 	@$(MAKE) --no-print-directory build/bench/build.ninja
 	@cmake --build build/bench --parallel $(JOBS) --target gpilot_benchmarks
 	@build/bench/bin/gpilot_benchmarks --benchmark_out=build/bench.json --benchmark_out_format=json $(BENCH_ARGS)
+
+results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
+	@$(MAKE) --no-print-directory build/bench/build.ninja
+	@cmake --build build/bench --parallel $(JOBS) --target engine
+	@build/bench/bin/engine kink
+	@build/bench/bin/engine latent
 
 format: deps-ci ## format all C++ files in place
 	@clang-format -i $(CXX_FILES)
