@@ -71,13 +71,16 @@ double Fitter::observed_values() const {
 }
 
 /// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
-/// paid for, as in Akaike's criterion.
+/// paid for, as in Akaike's criterion with its correction for few data.
 Trained Fitter::judged(Trained t) const {
   const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
   for (const gp::Weights& v : t.component.weights) {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
-  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  const double values = observed_values();
+  const double k = t.determined;
+  const double price = k + k * (k + 1.0) / std::max(values - k - 1.0, 1.0);
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - price / values;
   report_progress(t.name, 1.0, t.report.objective);
   return t;
 }
