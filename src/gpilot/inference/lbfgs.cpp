@@ -15,7 +15,9 @@ LbfgsResult minimize(const std::function<double(const Vector&, Vector&)>& f, Vec
   parameters.epsilon_rel = 1e-9;
   parameters.past = 5;
   parameters.delta = options.tolerance;
-  parameters.max_linesearch = 20;
+  parameters.max_linesearch = 30;
+  // Armijo, the library's default, lets negative curvature into the memory: the next direction may then point uphill.
+  parameters.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_WOLFE;
 
   LbfgsResult result;
   result.value = std::numeric_limits<double>::infinity();

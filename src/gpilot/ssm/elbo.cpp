@@ -107,7 +107,7 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
       const auto m = column<N>(q.m, t - 1);
       column<N>(messages_.offset, t) = L * column<N>(q.m, t) - J * m - w_1_;
       if (structure_.controls > 0) {
-        column<N>(messages_.offset, t) -= W_c_ * series_.controls.col(t - 1);
+        column<N>(messages_.offset, t).noalias() -= W_c_ * series_.controls.col(t - 1);
       }
       block<N>(messages_.slope, t) = L * U - J * P_chol;
       const SmallMatrix<N> LS = L * S_chol;
@@ -185,7 +185,7 @@ void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_
 
       W_bar_.leftCols(D) -= r_bar * column<N>(q.m, t - 1).transpose() + r_xi * P_chol.transpose();
       if (P_count > 0) {
-        W_bar_.middleCols(D, P_count) -= r_bar * series_.controls.col(t - 1).transpose();
+        W_bar_.middleCols(D, P_count).noalias() -= r_bar * series_.controls.col(t - 1).transpose();
       }
       W_bar_.col(D + P_count) -= r_bar;
       P_bar += S_direct;  // from here on dF/dS_t
