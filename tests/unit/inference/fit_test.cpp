@@ -120,6 +120,20 @@ TEST(WarmStart, WithMoreRowsKeepsScalesAndJoinsTheCandidates) {
   EXPECT_EQ(after.states.rows(), 30);
 }
 
+TEST(WarmStart, FromAModelWithFewerInducingPointsOrNone) {
+  const ssm::Sequence all = toy_sequence(30);
+  const ssm::Sequence early{all.controls.topRows(5), all.outputs.topRows(5)};
+  for (const Index inducing : {8, 0}) {  // five rows have room for four points
+    ssm::ModelSpec spec = toy_spec();
+    spec.inducing = inducing;
+    const ssm::Model before = fit({early}, spec, quick_options());
+    ASSERT_LT(before.gp.structure.inducing, 8);
+    const ssm::Model after = fit({all}, toy_spec(), quick_options(), &before);
+    EXPECT_TRUE(std::isfinite(after.report.bound));
+    EXPECT_TRUE(free_run(after, all).mean.allFinite());
+  }
+}
+
 TEST(WarmStart, FromAnotherModelIsAnError) {
   const ssm::Model before = fit({toy_sequence(10)}, toy_spec(), quick_options());
   ssm::ModelSpec other = toy_spec();

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "gpilot/error.hpp"
-#include "gpilot/inference/start.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::inference {

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpilot/inference/adam.hpp"
+#include "gpilot/inference/lbfgs.hpp"
+#include "support/random_problem.hpp"
+
+namespace gpilot::inference {
+namespace {
+
+double rosenbrock(const Vector& x, Vector& gradient) {
+  double value = 0.0;
+  gradient.setZero();
+  for (Index i = 0; i + 1 < x.size(); ++i) {
+    const double a = x(i + 1) - x(i) * x(i);
+    const double b = 1.0 - x(i);
+    value += 100.0 * a * a + b * b;
+    gradient(i) += -400.0 * a * x(i) - 2.0 * b;
+    gradient(i + 1) += 200.0 * a;
+  }
+  return value;
+}
+
+TEST(Lbfgs, IterationLimitIsAStatus) {
+  Vector x = Eigen::Vector2d(-1.2, 1.0);
+  Vector gradient(2);
+  const double start = rosenbrock(x, gradient);
+  const LbfgsResult result = minimize(rosenbrock, x, {.max_iterations = 3});
+  EXPECT_FALSE(result.converged);
+  EXPECT_EQ(result.message, "iteration limit reached");
+  EXPECT_LT(result.value, start);
+  EXPECT_EQ(rosenbrock(x, gradient), result.value);
+}
+
+TEST(Lbfgs, KeepsTheBestPointOfAFunctionThatLies) {
+  // The gradient points the wrong way: no step can succeed, and the start must come back.
+  const auto f = [](const Vector& x, Vector& gradient) {
+    gradient = -x;
+    return 0.5 * x.squaredNorm();
+  };
+  Vector x = Eigen::Vector2d(1.0, 2.0);
+  const LbfgsResult result = minimize(f, x, {});
+  EXPECT_EQ(x, Vector(Eigen::Vector2d(1.0, 2.0)));
+  EXPECT_EQ(result.value, 2.5);
+  EXPECT_FALSE(result.converged);
+  EXPECT_FALSE(result.message.empty());
+}
+
+TEST(Adam, FirstStepIsTheLearningRateInTheGradientsDirection) {
+  Adam adam(3, 0.1);
+  Vector x = Vector::Zero(3);
+  adam.step(Eigen::Vector3d(5.0, -1e-3, 0.0), x);
+  EXPECT_NEAR(x(0), 0.1, 1e-6);
+  EXPECT_NEAR(x(1), -0.1, 1e-5);
+  EXPECT_EQ(x(2), 0.0);
+}
+
+TEST(Adam, ClimbsAQuadratic) {
+  const Vector top = Eigen::Vector3d(1.0, -2.0, 0.5);
+  const Vector curvature = Eigen::Vector3d(1.0, 100.0, 0.1);
+  Adam adam(3, 0.02);
+  Vector x = Vector::Zero(3);
+  for (int k = 0; k < 2000; ++k) {
+    adam.step(curvature.cwiseProduct(top - x), x);
+  }
+  EXPECT_LT((x - top).cwiseAbs().maxCoeff(), 1e-3);
+}
+
+class SampledTraining : public testing::TestWithParam<bool> {};
+
+TEST_P(SampledTraining, RaisesTheBoundAndIsReproducible) {
+  const test::RandomProblem problem({.rows = 10});
+  Priors priors;
+  priors.centre = problem.parameters;
+  const ssm::Free free = ssm::Free::defaults(problem.structure);
+  const SampledOptions options{
+      .epochs = 60, .learning_rate = 0.03, .samples = 20, .tied = GetParam(), .seed = 3, .on_epoch = {}};
+  const auto train = [&] {
+    ssm::Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kSamples, 2, 20));
+    return train_sampled(elbo, priors, free, problem.parameters, problem.q, options);
+  };
+  const SampledResult result = train();
+  ASSERT_EQ(result.trace.size(), 60U);
+  EXPECT_GT(result.trace.back(), result.trace.front() + 1.0);
+  ssm::Elbo exact(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kGaussHermite, 2, 7));
+  const double given = exact.value(result.parameters, result.states, &result.weights);
+  EXPECT_LE(given, exact.value(result.parameters, result.states)) << "q(v) cannot beat the optimal one";
+  const SampledResult again = train();
+  EXPECT_EQ(again.trace, result.trace);
+  EXPECT_EQ(again.parameters.Z, result.parameters.Z);
+  EXPECT_EQ(again.states.m, result.states.m);
+}
+
+INSTANTIATE_TEST_SUITE_P(FreeAndTied, SampledTraining, testing::Bool());
+
+}  // namespace
+}  // namespace gpilot::inference
