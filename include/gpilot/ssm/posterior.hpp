@@ -26,8 +26,8 @@ struct StatePosterior {
 /// Marginal covariances P_t of q(x) [D x D n].
 Matrix marginal_covariances(const StatePosterior& q);
 
-/// Calls visit.template operator()<N>() with N = D for 1, 2 and 4 states and Eigen::Dynamic for others, so that the small
-/// matrices of a chain have a size the compiler knows. (Each size costs half a minute of compile time.)
+/// Calls visit.template operator()<N>() with N = D for 1, 2 and 4 states and Eigen::Dynamic for others, so that the
+/// small matrices of a chain have a size the compiler knows. (Each size costs half a minute of compile time.)
 template <typename Visitor>
 decltype(auto) with_static_states(Index D, Visitor&& visit) {
   switch (D) {

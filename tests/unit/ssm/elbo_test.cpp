@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "gpilot/random.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"
@@ -58,6 +60,11 @@ struct Case {
   bool kinematics;
   MeanKind mean;
 };
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.states << " states, " << kernels::name(c.kernel) << (c.linear ? "+linear" : "")
+       << (c.kinematics ? ", kinematics" : "") << ", mean " << name(c.mean);
+}
 
 class ElboGradient : public testing::TestWithParam<Case> {};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/inference/trainer.hpp"
@@ -25,6 +26,11 @@ struct Case {
   bool missing;  ///< a third of the outputs, and all of one row
   Index rows;
 };
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.states << " states, " << c.rows << " rows" << (c.kinematics ? ", kinematics" : "")
+       << (c.missing ? ", missing outputs" : "");
+}
 
 RandomProblem linear_problem(const Case& c) {
   RandomProblem problem({.states = c.states,
