@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace gpilot::test {
 
@@ -24,8 +25,11 @@ testing::AssertionResult gradient_matches(const std::function<double(const Vecto
     };
     const double difference = (8.0 * (shifted(h) - shifted(-h)) - (shifted(2.0 * h) - shifted(-2.0 * h))) / (12.0 * h);
     const double scale = std::max({std::abs(difference), std::abs(gradient(i)), floor * largest, 1e-12});
-    const double error = std::abs(difference - gradient(i)) / scale;
-    if (!(error <= worst)) {
+    double error = std::abs(difference - gradient(i)) / scale;
+    if (std::isnan(error)) {
+      error = std::numeric_limits<double>::infinity();
+    }
+    if (error > worst) {
       worst = error;
       worst_at = i;
       worst_difference = difference;

@@ -197,6 +197,14 @@ ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   if (data.empty()) {
     throw InputError("no data: expected at least one sequence");
   }
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    if (data[k].controls.cols() != static_cast<Index>(spec.inputs.size()) ||
+        data[k].outputs.cols() != static_cast<Index>(spec.outputs.size())) {
+      throw InputError(fmt::format("sequence {}: {} controls and {} outputs, expected {} and {} as named", k,
+                                   data[k].controls.cols(), data[k].outputs.cols(), spec.inputs.size(),
+                                   spec.outputs.size()));
+    }
+  }
   if (previous != nullptr) {
     check_previous(*previous, spec);
   }

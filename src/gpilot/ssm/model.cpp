@@ -163,7 +163,19 @@ void ModelSpec::validate() const {
       throw InputError(fmt::format("x0-sd: {} is not a standard deviation", x0_sd(i)));
     }
   }
+  for (const DerivativeOf& k : derivatives) {
+    if (k.velocity < 0 || k.velocity >= D || k.position < 0 || k.position >= D) {
+      throw InputError(fmt::format("derivatives: state {} of state {}, expected indices from 0 to {}", k.velocity,
+                                   k.position, D - 1));
+    }
+  }
   for (const Range& range : ranges) {
+    const auto named = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), range.name) != names.end();
+    };
+    if (!named(inputs) && !named(outputs) && !named(states)) {
+      throw InputError(fmt::format("range of '{}': no input, output or state has this name", range.name));
+    }
     if (!(range.low < range.high) || !std::isfinite(range.low) || !std::isfinite(range.high)) {
       throw InputError(fmt::format("range of '{}': [{}, {}] is empty", range.name, range.low, range.high));
     }

@@ -53,6 +53,14 @@ TEST_P(BadSpec, IsNamed) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadSpec,
     testing::Values(
+        Mistake<ModelSpec>{"DerivativeOfNoState",
+                           [](ModelSpec& s) { s.derivatives = {{.velocity = 99, .position = 0}}; },
+                           "derivatives: state 99 of state 0"},
+        Mistake<ModelSpec>{"RangeOfNothing",
+                           [](ModelSpec& s) {
+                             s.ranges = {{"nobody", 0.0, 1.0}};
+                           },
+                           "no input, output or state"},
         Mistake<ModelSpec>{"EmptyName", [](ModelSpec& s) { s.inputs = {""}; }, "inputs: a name is empty"},
         Mistake<ModelSpec>{"NamedTwice",
                            [](ModelSpec& s) {
