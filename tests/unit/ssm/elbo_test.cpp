@@ -5,53 +5,17 @@
 #include <ostream>
 
 #include "gpilot/random.hpp"
+#include "support/flat_states.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {
 namespace {
 
+using test::flatten;
 using test::gradient_matches;
 using test::RandomProblem;
-
-/// Flat view of q(x): means, A of rows that have a predecessor, lower triangles of S_chol.
-Vector flatten(const StatePosterior& q, const Series& series) {
-  std::vector<double> flat(q.m.data(), q.m.data() + q.m.size());
-  const Index D = q.states();
-  for (Index t = 0; t < q.rows(); ++t) {
-    for (Index j = 0; j < D; ++j) {
-      for (Index i = 0; i < D; ++i) {
-        if (!series.first[static_cast<std::size_t>(t)]) {
-          flat.push_back(q.A(i, D * t + j));
-        }
-        if (i >= j) {
-          flat.push_back(q.S_chol(i, D * t + j));
-        }
-      }
-    }
-  }
-  return Eigen::Map<Vector>(flat.data(), static_cast<Index>(flat.size()));
-}
-
-StatePosterior unflatten(const Vector& flat, const StatePosterior& shape, const Series& series) {
-  StatePosterior q = shape;
-  const Index D = q.states();
-  Index k = q.m.size();
-  q.m = Eigen::Map<const Matrix>(flat.data(), q.m.rows(), q.m.cols());
-  for (Index t = 0; t < q.rows(); ++t) {
-    for (Index j = 0; j < D; ++j) {
-      for (Index i = 0; i < D; ++i) {
-        if (!series.first[static_cast<std::size_t>(t)]) {
-          q.A(i, D * t + j) = flat(k++);
-        }
-        if (i >= j) {
-          q.S_chol(i, D * t + j) = flat(k++);
-        }
-      }
-    }
-  }
-  return q;
-}
+using test::unflatten;
 
 struct Case {
   Index states;
