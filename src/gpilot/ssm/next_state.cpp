@@ -41,7 +41,7 @@ NextState next_state(const Model& model, MatrixRef states, MatrixRef controls) {
   X.rightCols(s.controls) = to_scaled(controls, scaling.control_offset, scaling.control_scale);
 
   const Transition transition(s, model.gp.parameters, model.gp.weights);
-  const Matrix L_inverse = transition.left_inverse();
+  const Matrix& L_inverse = transition.left_inverse();
   const Matrix L_inverse_squared = L_inverse.cwiseAbs2();
   NextState next{Matrix(N, s.states), Matrix(N, s.states)};
   Matrix mean;
