@@ -16,8 +16,8 @@ say "A pendulum driven by a torque c that is held for 1 to 5 steps. Only its ang
 run simulate pendulum --steps 60 --seed 1 --hold 1:5 -o "$folder/train.csv"
 run simulate pendulum --steps 60 --seed 2 --hold 1:5 -o "$folder/test.csv"
 
-say "Learn the dynamics. The velocity th_dot is never measured; it is only said to be the derivative of th."
-run fit "$folder/train.csv" --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th \
+say "Learn the dynamics. The velocity th_dot is never measured; it is only said to be the derivative of th. Runs begin near rest."
+run fit "$folder/train.csv" --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --x0 0,0 --x0-sd 0.1,0.1 \
   -o "$folder/model.json"
 
 say "How good is it on the motion it has not seen, beside a constant and a linear model?"
