@@ -170,7 +170,7 @@ bool Fitter::nodes_suffice(const Trainer& trainer, int level) const {
          0.5 + 0.01 * observed_values();
 }
 
-Trained Fitter::train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q) {
+Trained Fitter::train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q) {
   for (;;) {
     report_progress(name, 0.0, 0.0);
     ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
@@ -238,7 +238,7 @@ Trained Fitter::warm_start() {
   if (p.Z.rows() != structure_.inducing) {
     p.Z = inducing_start(structure_, series_, q, options_.seed);
   }
-  return train_gp("warm start", std::move(p), std::move(q));
+  return train_gp("warm start", p, q);
 }
 
 /// The bound overrates process noise: a Gaussian q(x) pays for every nonlinearity, and noise makes it cheap. So cut it,

@@ -35,7 +35,7 @@ class Fitter {
   Trained judged(Trained trained) const;
   void train(Trainer& trainer) const;
   Trained train_linear(int restart);
-  Trained train_gp(std::string name, ssm::Parameters p, ssm::StatePosterior q);
+  Trained train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
   Trained train_paper(const Trained& linear);
   Trained warm_start();
   ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;
