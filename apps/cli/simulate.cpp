@@ -52,7 +52,7 @@ systems::Hold parse_hold(const std::string& text) {
   return {shortest, parse_count("--hold", std::string_view(text).substr(colon + 1), shortest)};
 }
 
-systems::Box parse_box(const std::string& text) {
+Box parse_box(const std::string& text) {
   std::vector<double> low;
   std::vector<double> high;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -28,7 +28,7 @@ std::string with_unit(const Channel& channel) {
 }
 
 /// "th [rad] in [-0.8, 0.8], ..": channels with their intervals.
-std::string describe_intervals(const std::vector<Channel>& channels, const systems::Box& box) {
+std::string describe_intervals(const std::vector<Channel>& channels, const Box& box) {
   std::vector<std::string> terms;
   for (std::size_t i = 0; i < channels.size(); ++i) {
     const auto k = static_cast<Index>(i);
@@ -111,7 +111,7 @@ ordered_json to_json(const std::vector<Channel>& channels) {
   return list;
 }
 
-ordered_json to_json(const systems::Box& box) {
+ordered_json to_json(const Box& box) {
   return {{"low", to_json(box.low)}, {"high", to_json(box.high)}};
 }
 

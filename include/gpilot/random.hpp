@@ -21,6 +21,8 @@ enum class Purpose : std::uint32_t {
   kFunctionDraw = 9,
   kStateDraw = 10,
   kTest = 11,
+  kStrategy = 12,
+  kTestControls = 13,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpilot/box.hpp"
 #include "gpilot/types.hpp"
 
 /// Simulated systems with a known truth.
@@ -24,12 +25,6 @@ std::string_view variant_name(Variant variant);
 struct Channel {
   std::string name;
   std::string unit;
-};
-
-/// An axis-parallel box, one interval per dimension.
-struct Box {
-  Vector low;
-  Vector high;
 };
 
 /// The velocity state is the time derivative of the position state (both are indices of states).

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpilot/box.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/transition.hpp"
+#include "gpilot/types.hpp"
+
+namespace gpilot::acquisition {
+
+/// All that a strategy may look at when it chooses the control c_T of the newest row T. Scaled units; refers to its
+/// parts without owning them.
+struct Situation {
+  const ssm::Transition& transition;
+  const gp::Nodes& nodes;
+  const ssm::StateBelief& belief;          ///< q(x_T), given all outputs so far
+  const Box& box;                          ///< of the controls
+  const ssm::Series* history = nullptr;    ///< the rows up to T, where they are at hand
+  const ssm::StatePosterior* q = nullptr;  ///< q(x) of the history's rows, where it is at hand
+  std::uint64_t seed = 0;
+  std::uint32_t trial = 0;
+  std::uint32_t step = 0;
+};
+
+/// What a control would teach: the larger, the more.
+class Criterion {
+ public:
+  virtual ~Criterion() = default;
+  /// Whether value() can give a gradient.
+  virtual bool has_gradient() const { return true; }
+  /// The value at a control [P] and, when asked for and available, its gradient [P].
+  virtual double value(VectorRef control, Vector* gradient) const = 0;
+};
+
+}  // namespace gpilot::acquisition

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/systems/system.hpp"
+
+namespace gpilot::study {
+
+/// One number about a model, e.g. {"rmse", 0.31}.
+struct Metric {
+  std::string name;
+  double value = 0.0;
+};
+
+/// The fixed test of a learned model of a simulated system (docs/results/protocol.md). Everything random about it
+/// depends on the system alone: every strategy, trial and training is judged by the same test data.
+///
+/// The first metric is always "rmse", what strategies are compared by: for a map (kink) the error of f on a grid of its
+/// region; for the others the pooled error of free runs in units of each output's standard deviation.
+class Evaluation {
+ public:
+  explicit Evaluation(const systems::System& system);
+  ~Evaluation();
+  Evaluation(Evaluation&&) noexcept;
+  Evaluation& operator=(Evaluation&&) = delete;
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+  /// In the order that evaluate() gives them.
+  const std::vector<std::string>& names() const;
+  /// Never NaN for a model whose predictions are finite. Thread-safe.
+  std::vector<Metric> evaluate(const ssm::Model& model) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace gpilot::study

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/study/evaluation.hpp"
+#include "gpilot/study/exploration.hpp"
+#include "gpilot/systems/system.hpp"
+
+/// One exploration of a simulated system, judged after every step.
+namespace gpilot::study {
+
+struct TrialOptions {
+  std::string strategy = "totmi";
+  Index steps = 30;
+  Index initial = 5;        ///< measurements before the first choice
+  Index retrain_every = 1;
+  std::uint64_t seed = 0;
+  std::uint32_t trial = 0;  ///< trials with the same (seed, trial) share x_0, initial controls and noise
+  bool paper = false;       ///< the paper's kernels, initial values and Adam training
+  bool landscape = false;
+  std::optional<Matrix> initial_controls;  ///< [initial x P] instead of random ones; sets `initial`
+
+  /// Throws InputError naming the field.
+  void validate() const;
+};
+
+struct TrialStep {
+  ExplorationStep exploration;
+  std::vector<Metric> metrics;
+  double evaluate_seconds = 0.0;
+};
+
+struct Trial {
+  std::vector<TrialStep> steps;  ///< 0..steps; fewer if it was stopped
+  ssm::Model model;              ///< the last one
+  ssm::Sequence data;            ///< all that was measured
+};
+
+/// Called after every step; returning false stops the trial there.
+using OnTrialStep = std::function<bool(const TrialStep&)>;
+
+/// Single-threaded; depends on the system and the options alone.
+Trial run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
+                const OnTrialStep& on_step = {});
+
+}  // namespace gpilot::study
