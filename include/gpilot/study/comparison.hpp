@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/box.hpp"
+#include "gpilot/study/comparison_summary.hpp"
+#include "gpilot/study/trial_record.hpp"
+#include "gpilot/types.hpp"
+
+/// Strategies compared by paired trials on simulated systems, kept in a directory:
+///
+///   comparison.json   what is compared
+///   trials/           a file per finished trial, so that an interrupted comparison goes on where it stopped
+///   results.csv       system,strategy,trial,step,metric,value: all that does not depend on the clock
+///   timings.csv       system,strategy,trial,step,part,seconds
+///   summary.json      the statistics of comparison_summary.hpp
+///
+/// The last three are written when all trials are done. Their numbers, seconds apart, are the same bits for any number
+/// of threads and interruptions.
+namespace gpilot::study {
+
+/// A range of controls other than a system's own.
+struct SystemBox {
+  std::string system;
+  Box box;
+};
+
+struct ComparisonOptions {
+  std::vector<std::string> systems;
+  std::vector<std::string> strategies{"random", "randext", "latmi", "totmi"};
+  Index trials = 50;
+  Index steps = 30;
+  Index initial = 5;  ///< measurements before the first choice
+  Index retrain_every = 1;
+  std::uint64_t seed = 0;
+  bool paper = false;  ///< the paper's kernels, initial values and training
+  std::vector<SystemBox> boxes;
+
+  /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
+  void validate() const;
+};
+
+/// Every trial of every strategy on every system, in the order of results.csv: by system, strategy, trial.
+std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options);
+
+struct ComparisonProgress {
+  Index done = 0;         ///< trials, those found in the directory included
+  Index found = 0;        ///< trials that were in the directory already
+  Index total = 0;        ///< trials
+  double fraction = 0.0;  ///< of the steps that were left to do at the start
+};
+
+/// Runs one trial; nothing if it was stopped because `go_on`, asked after every step, said no.
+using RunJob = std::function<std::optional<TrialRecord>(const ComparisonJob&, const std::function<bool()>& go_on)>;
+
+struct ComparisonExecution {
+  int threads = 0;                                               ///< 0 = one per core
+  std::function<void(const ComparisonProgress&)> on_progress{};  ///< after every step of a trial, never twice at once
+  const std::atomic<bool>* stop = nullptr;                       ///< once true, running trials are given up
+  RunJob run_job{};                                              ///< instead of run_trial()
+};
+
+struct ComparisonOutcome {
+  Index done = 0;   ///< trials in the directory now
+  Index found = 0;  ///< of these, in the directory before
+  Index total = 0;
+  std::vector<std::string> damaged;          ///< files of trials that could not be read, so the trials were run again
+  std::optional<ComparisonSummary> summary;  ///< once all are done
+};
+
+/// Runs the trials that the directory does not hold yet, one per thread, and stores each as soon as it is done. A trial
+/// that fails does not hold up the others; its NumericalError is thrown in the end.
+///
+/// The directory is made if it is not there. It may hold the same comparison with fewer trials, strategies or systems,
+/// which is then extended. Throws InputError if it holds anything else, and changes nothing.
+ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
+                                 const ComparisonExecution& execution = {});
+
+}  // namespace gpilot::study

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpilot/study/trial.hpp"
+#include "gpilot/types.hpp"
+
+/// What a comparison keeps of a trial: a small JSON file that says whose it is.
+namespace gpilot::study {
+
+/// One exploration of a comparison.
+struct ComparisonJob {
+  std::string system;
+  std::string strategy;
+  std::uint32_t trial = 0;
+
+  bool operator==(const ComparisonJob&) const = default;
+};
+
+struct RecordedStep {
+  std::vector<double> values;  ///< of the metrics; NaN for one that is not finite
+  double criterion = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> control;  ///< the one applied; empty for step 0
+  bool trained = false;
+  std::string status;  ///< of the newest training
+  std::string chosen;
+  double choose_seconds = 0.0;
+  double train_seconds = 0.0;
+  double evaluate_seconds = 0.0;
+};
+
+struct TrialRecord {
+  std::vector<std::string> metrics;
+  std::vector<RecordedStep> steps;  ///< from 0 on
+};
+
+TrialRecord record_of(const Trial& trial);
+
+std::string format_trial_record(const ComparisonJob& job, const TrialRecord& record);
+
+/// Throws InputError unless the text is, whole and sound, the record of this job with steps 0..steps; `name` is the
+/// file's, for the message.
+TrialRecord parse_trial_record(std::string_view text, const std::string& name, const ComparisonJob& job, Index steps);
+
+}  // namespace gpilot::study

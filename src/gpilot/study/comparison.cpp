@@ -1,0 +1,204 @@
+#include "gpilot/study/comparison.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "comparison_store.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/study/evaluation.hpp"
+#include "gpilot/study/trial.hpp"
+#include "gpilot/systems/registry.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+/// A system as configured, and the test that its models take.
+struct TestBench {
+  std::unique_ptr<systems::System> system;
+  Evaluation evaluation;
+
+  explicit TestBench(std::unique_ptr<systems::System> configured)
+      : system(std::move(configured)), evaluation(*system) {}
+};
+
+/// Runs trials of the comparison by run_trial().
+RunJob trial_runner(const ComparisonOptions& options) {
+  const auto benches = std::make_shared<std::map<std::string, TestBench>>();
+  for (const std::string& name : options.systems) {
+    std::unique_ptr<systems::System> system = systems::make_system(name);
+    if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
+      system->set_control_box(given->box);
+    }
+    benches->emplace(name, std::move(system));
+  }
+  const TrialOptions common{.steps = options.steps,
+                            .initial = options.initial,
+                            .retrain_every = options.retrain_every,
+                            .seed = options.seed,
+                            .paper = options.paper,
+                            .initial_controls = {}};
+  return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
+    TrialOptions trial = common;
+    trial.strategy = job.strategy;
+    trial.trial = job.trial;
+    const TestBench& bench = benches->at(job.system);
+    const Trial done =
+        run_trial(*bench.system, bench.evaluation, trial, [&go_on](const TrialStep& /*step*/) { return go_on(); });
+    if (static_cast<Index>(done.steps.size()) <= common.steps) {
+      return std::nullopt;
+    }
+    return record_of(done);
+  };
+}
+
+/// The trials of a comparison, those done and those to do.
+class Jobs {
+ public:
+  Jobs(const ComparisonOptions& options, const ComparisonStore& store, const ComparisonExecution& execution)
+      : options_(options),
+        store_(store),
+        execution_(execution),
+        jobs_(comparison_jobs(options)),
+        records_(jobs_.size()) {
+    outcome_.total = std::ssize(jobs_);
+    load();
+  }
+
+  void run(const RunJob& run_job) {
+    const int threads = execution_.threads > 0 ? execution_.threads : oneapi::tbb::info::default_concurrency();
+    report(0);
+    // Without it more threads than cores would be refused.
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                            static_cast<std::size_t>(threads));
+    oneapi::tbb::task_arena(threads).execute([&] {
+      // Every worker takes the next job when it is free: parallel_for over the jobs would give each thread a distant
+      // part of them, and an interrupted comparison had trials of some strategies only.
+      oneapi::tbb::parallel_for(
+          0, threads, [&](int /*worker*/) { work(run_job); }, oneapi::tbb::simple_partitioner{});
+    });
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+  ComparisonOutcome finish() {
+    if (outcome_.done == outcome_.total) {
+      std::vector<TrialRecord> records;
+      for (std::optional<TrialRecord>& record : records_) {
+        records.push_back(std::move(*record));
+      }
+      outcome_.summary = summarize(options_, records);
+      store_.write_results(jobs_, records, *outcome_.summary);
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  /// Takes the records that are there. What is left to do is ordered by trial first, so that all strategies advance
+  /// together.
+  void load() {
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (store_.has(jobs_[j])) {
+        records_[j] = store_.load(jobs_[j]);
+        if (!records_[j]) {
+          outcome_.damaged.push_back(store_.path_of(jobs_[j]));
+        }
+      }
+      if (records_[j]) {
+        ++outcome_.found;
+      } else {
+        left_.push_back(j);
+      }
+    }
+    outcome_.done = outcome_.found;
+    std::ranges::stable_sort(left_, {}, [&](std::size_t j) { return jobs_[j].trial; });
+  }
+
+  bool stopped() const { return given_up_ || (execution_.stop != nullptr && *execution_.stop); }
+
+  void work(const RunJob& run_job) {
+    for (std::size_t k = next_++; k < left_.size() && !stopped(); k = next_++) {
+      // A trial that waits for threads of its own must not take up another trial meanwhile.
+      oneapi::tbb::this_task_arena::isolate([&] { run_one(run_job, left_[k]); });
+    }
+  }
+
+  void run_one(const RunJob& run_job, std::size_t j) {
+    try {
+      std::optional<TrialRecord> record = run_job(jobs_[j], [this] {
+        report(1);
+        return !stopped();
+      });
+      if (!record) {
+        return;
+      }
+      store_.store(jobs_[j], *record);
+      records_[j] = std::move(record);
+      const std::scoped_lock lock(mutex_);
+      ++outcome_.done;
+    } catch (const NumericalError& error) {
+      keep_failure(std::make_exception_ptr(NumericalError(
+          fmt::format("{} on {}, trial {}: {}", jobs_[j].strategy, jobs_[j].system, jobs_[j].trial, error.what()))));
+    } catch (...) {  // a full disk, for one, will not let the others pass either
+      keep_failure(std::current_exception());
+      given_up_ = true;
+    }
+    report(0);
+  }
+
+  void keep_failure(std::exception_ptr failure) {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_) {
+      failure_ = std::move(failure);
+    }
+  }
+
+  void report(Index steps) {
+    const std::scoped_lock lock(mutex_);
+    steps_done_ += steps;
+    if (execution_.on_progress) {
+      const auto to_do = static_cast<double>(std::ssize(left_) * (options_.steps + 1));
+      execution_.on_progress({.done = outcome_.done,
+                              .found = outcome_.found,
+                              .total = outcome_.total,
+                              .fraction = left_.empty() ? 1.0 : static_cast<double>(steps_done_) / to_do});
+    }
+  }
+
+  const ComparisonOptions& options_;
+  const ComparisonStore& store_;
+  const ComparisonExecution& execution_;
+  std::vector<ComparisonJob> jobs_;
+  std::vector<std::optional<TrialRecord>> records_;  ///< of jobs_
+  std::vector<std::size_t> left_;                    ///< of jobs_, in the order of work
+  std::atomic<std::size_t> next_{0};                 ///< of left_
+  std::atomic<bool> given_up_{false};
+  std::mutex mutex_;  ///< guards what follows, and calls of on_progress
+  ComparisonOutcome outcome_;
+  Index steps_done_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
+                                 const ComparisonExecution& execution) {
+  options.validate();
+  const ComparisonStore store(options, directory);
+  Jobs jobs(options, store, execution);
+  jobs.run(execution.run_job ? execution.run_job : trial_runner(options));
+  return jobs.finish();
+}
+
+}  // namespace gpilot::study

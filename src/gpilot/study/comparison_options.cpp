@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/study/comparison.hpp"
+#include "gpilot/suggest.hpp"
+#include "gpilot/systems/registry.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+/// Not empty, no name twice, all known to `make`, which throws.
+void check_names(std::string_view field, const std::vector<std::string>& names,
+                 const std::function<void(const std::string&)>& make) {
+  if (names.empty()) {
+    throw InputError(fmt::format("{}: none given, expected at least one", field));
+  }
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    make(*name);
+    if (std::find(names.begin(), name, *name) != name) {
+      throw InputError(fmt::format("{}: '{}' is named twice", field, *name));
+    }
+  }
+}
+
+void check_count(std::string_view field, Index value, Index lowest, Index highest) {
+  if (value < lowest || value > highest) {
+    throw InputError(fmt::format("{}: expected a whole number from {} to {}, not {}", field, lowest, highest, value));
+  }
+}
+
+void check_box(const SystemBox& entry, const std::vector<std::string>& systems) {
+  if (std::ranges::find(systems, entry.system) == systems.end()) {
+    throw InputError("box: " + unknown_name_message("system of the comparison", entry.system, systems));
+  }
+  systems::make_system(entry.system)->set_control_box(entry.box);
+  for (Index i = 0; i < entry.box.low.size(); ++i) {
+    if (entry.box.low(i) == entry.box.high(i)) {
+      throw InputError(fmt::format("box of {}: [{}, {}] leaves nothing to choose, expected low < high", entry.system,
+                                   entry.box.low(i), entry.box.high(i)));
+    }
+  }
+}
+
+}  // namespace
+
+void ComparisonOptions::validate() const {
+  check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
+  check_names("strategies", strategies, [](const std::string& name) { acquisition::make_strategy(name); });
+  constexpr Index kMost = 1'000'000;  // records of all trials are held in memory in the end
+  check_count("trials", trials, 1, kMost);
+  check_count("steps", steps, 1, kMost);
+  check_count("initial", initial, 2, kMost);
+  check_count("retrain_every", retrain_every, 1, kMost);
+  std::vector<std::string> seen;
+  for (const SystemBox& entry : boxes) {
+    check_box(entry, systems);
+    if (std::ranges::find(seen, entry.system) != seen.end()) {
+      throw InputError(fmt::format("box: {} has two", entry.system));
+    }
+    seen.push_back(entry.system);
+  }
+}
+
+std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options) {
+  std::vector<ComparisonJob> jobs;
+  for (const std::string& system : options.systems) {
+    for (const std::string& strategy : options.strategies) {
+      for (Index trial = 0; trial < options.trials; ++trial) {
+        jobs.push_back({system, strategy, static_cast<std::uint32_t>(trial)});
+      }
+    }
+  }
+  return jobs;
+}
+
+}  // namespace gpilot::study

@@ -1,0 +1,207 @@
+#include "comparison_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "gpilot/error.hpp"
+#include "gpilot/study/table.hpp"
+#include "gpilot/study/writable.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "gpilot/version.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kConfiguration = "comparison.json";
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<double> to_list(const Vector& values) {
+  return {values.begin(), values.end()};
+}
+
+/// The range of every system's controls, given or its own: a trial depends on it.
+Json boxes_of(const ComparisonOptions& options) {
+  Json boxes = Json::object();
+  for (const std::string& system : options.systems) {
+    const auto given = std::ranges::find(options.boxes, system, &SystemBox::system);
+    const Box box = given == options.boxes.end() ? systems::make_system(system)->spec().control_box : given->box;
+    boxes[system] = {{"low", to_list(box.low)}, {"high", to_list(box.high)}};
+  }
+  return boxes;
+}
+
+Json configuration_of(const ComparisonOptions& options) {
+  return {{"format", "gpilot-comparison"},
+          {"version", 1},
+          {"library_version", version()},
+          {"systems", options.systems},
+          {"strategies", options.strategies},
+          {"trials", options.trials},
+          {"steps", options.steps},
+          {"initial", options.initial},
+          {"retrain_every", options.retrain_every},
+          {"seed", options.seed},
+          {"paper", options.paper},
+          {"boxes", boxes_of(options)}};
+}
+
+[[noreturn]] void refuse(const std::string& directory, const std::string& field, const Json& holds, const Json& wanted,
+                         std::string_view relation = "not") {
+  throw InputError(fmt::format("{}: holds another comparison: {} is {} there, {} {}; give another directory", directory,
+                               field, holds.dump(), relation, wanted.dump()));
+}
+
+/// Every entry of `held` must be among the `wanted`: a comparison may grow.
+void check_grown(const std::string& directory, const std::string& field, const Json& held, const Json& wanted) {
+  for (const Json& entry : held) {
+    if (std::ranges::find(wanted, entry) == wanted.end()) {
+      refuse(directory, field, held, wanted, "this one leaves out some:");
+    }
+  }
+}
+
+/// Throws InputError with the first field in which a stored comparison differs from the one wanted.
+void check_same(const std::string& directory, const Json& held, const Json& wanted) {
+  for (const auto& [field, value] : wanted.items()) {
+    const Json stored = held.value(field, Json());
+    if (stored.type() != value.type() && !(stored.is_number_integer() && value.is_number_integer())) {
+      refuse(directory, field, stored, value);
+    }
+    if (field == "systems" || field == "strategies") {
+      check_grown(directory, field, stored, value);
+    } else if (field == "trials") {
+      if (stored > value) {
+        refuse(directory, field, stored, value, "this one has fewer:");
+      }
+    } else if (field == "boxes") {
+      for (const auto& [system, box] : stored.items()) {
+        if (value.value(system, Json()) != box) {
+          refuse(directory, fmt::format("the box of {}", system), box, value.value(system, Json()));
+        }
+      }
+    } else if (stored != value) {
+      refuse(directory, field, stored, value);
+    }
+  }
+}
+
+/// True if nothing but the rests of a write that was cut short is in the directory.
+bool holds_nothing(const fs::path& directory) {
+  return std::ranges::all_of(fs::directory_iterator(directory), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.starts_with('.') && name.ends_with(".tmp");
+  });
+}
+
+/// Throws InputError if a directory that exists cannot take this comparison.
+void check_directory(const fs::path& directory, const Json& wanted) {
+  const std::string name = directory.string();
+  if (!fs::is_directory(directory)) {
+    throw InputError(fmt::format("{}: it is a file, expected a directory", name));
+  }
+  if (!fs::exists(directory / kConfiguration)) {
+    if (!holds_nothing(directory)) {
+      throw InputError(fmt::format("{}: the directory holds something else (no {}), expected an empty one or none",
+                                   name, kConfiguration));
+    }
+    return;
+  }
+  const Json held = Json::parse(read_text(directory / kConfiguration), nullptr, false);
+  if (!held.is_object()) {
+    throw InputError(fmt::format("{}: its {} is damaged: not a whole JSON object", name, kConfiguration));
+  }
+  check_same(name, held, wanted);
+}
+
+void make_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directory(directory, error);
+  if (error) {
+    throw InputError(fmt::format("{}: cannot make the directory: {}", directory.string(), error.message()));
+  }
+}
+
+/// A row of a CSV file; NaN is an empty field.
+void append_row(std::string& text, const ComparisonJob& job, std::size_t step, std::string_view name, double value) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{},{},{},{},{},", job.system, job.strategy, job.trial, step, name);
+  if (!std::isnan(value)) {
+    fmt::format_to(out, "{}", value);
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+ComparisonStore::ComparisonStore(const ComparisonOptions& options, const std::string& directory)
+    : directory_(directory), steps_(options.steps) {
+  const Json configuration = configuration_of(options);
+  if (fs::exists(directory_)) {
+    check_directory(directory_, configuration);
+  }
+  make_directory(directory_);
+  const std::string path = (directory_ / kConfiguration).string();
+  if (const std::string text = configuration.dump(2) + '\n'; read_text(path) != text) {
+    write_file_atomically(path, text);
+  }
+  make_directory(directory_ / "trials");
+  check_writable((directory_ / "trials" / "new.json").string());
+}
+
+std::string ComparisonStore::path_of(const ComparisonJob& job) const {
+  return (directory_ / "trials" / fmt::format("{}-{}-{:03}.json", job.system, job.strategy, job.trial)).string();
+}
+
+bool ComparisonStore::has(const ComparisonJob& job) const {
+  return fs::exists(path_of(job));
+}
+
+std::optional<TrialRecord> ComparisonStore::load(const ComparisonJob& job) const {
+  const std::string path = path_of(job);
+  try {
+    return parse_trial_record(read_text(path), path, job, steps_);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+void ComparisonStore::store(const ComparisonJob& job, const TrialRecord& record) const {
+  write_file_atomically(path_of(job), format_trial_record(job, record));
+}
+
+void ComparisonStore::write_results(std::span<const ComparisonJob> jobs, std::span<const TrialRecord> records,
+                                    const ComparisonSummary& summary) const {
+  std::string results = "system,strategy,trial,step,metric,value\n";
+  std::string timings = "system,strategy,trial,step,part,seconds\n";
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    for (std::size_t k = 0; k < records[j].steps.size(); ++k) {
+      const RecordedStep& step = records[j].steps[k];
+      for (std::size_t m = 0; m < step.values.size(); ++m) {
+        append_row(results, jobs[j], k, records[j].metrics[m], step.values[m]);
+      }
+      append_row(results, jobs[j], k, "criterion", step.criterion);
+      append_row(timings, jobs[j], k, "choose", step.choose_seconds);
+      append_row(timings, jobs[j], k, "train", step.train_seconds);
+      append_row(timings, jobs[j], k, "evaluate", step.evaluate_seconds);
+    }
+  }
+  write_file_atomically((directory_ / "results.csv").string(), results);
+  write_file_atomically((directory_ / "timings.csv").string(), timings);
+  write_file_atomically((directory_ / "summary.json").string(), format_summary(summary));
+}
+
+}  // namespace gpilot::study

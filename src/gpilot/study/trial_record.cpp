@@ -1,0 +1,113 @@
+#include "gpilot/study/trial_record.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "gpilot/error.hpp"
+#include "json_archive.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kFormat = "gpilot-trial";
+constexpr Index kFormatVersion = 1;
+
+/// JSON has one word for what is not finite, so that a stored record and the one in memory agree.
+double finite_or_nan(double value) {
+  return std::isfinite(value) ? value : kNaN;
+}
+
+struct Header {
+  std::string format{kFormat};
+  Index version = kFormatVersion;
+  ComparisonJob job;
+
+  bool operator==(const Header&) const = default;
+};
+
+template <class Archive, class AnyHeader>
+void describe_header(Archive& file, AnyHeader& header) {
+  file.text("format", header.format);
+  file.count("version", header.version, 1, std::numeric_limits<Index>::max());
+  file.text("system", header.job.system);
+  file.text("strategy", header.job.strategy);
+  file.count("trial", header.job.trial, 0, std::numeric_limits<std::uint32_t>::max());
+}
+
+template <class Archive, class Record>
+void describe_record(Archive& file, Record& record, Index steps) {
+  file.texts("metrics", record.metrics);
+  file.list("steps", record.steps, steps + 1, [](auto& entry, auto& step) {
+    entry.numbers("values", step.values, Rule::kNullable);
+    entry.number("criterion", step.criterion, Rule::kNullable);
+    entry.numbers("control", step.control, Rule::kFinite);
+    entry.flag("trained", step.trained);
+    entry.text("status", step.status);
+    entry.text("chosen", step.chosen);
+    entry.number("choose_seconds", step.choose_seconds, Rule::kNotNegative);
+    entry.number("train_seconds", step.train_seconds, Rule::kNotNegative);
+    entry.number("evaluate_seconds", step.evaluate_seconds, Rule::kNotNegative);
+  });
+}
+
+}  // namespace
+
+TrialRecord record_of(const Trial& trial) {
+  TrialRecord record;
+  for (const TrialStep& step : trial.steps) {
+    const ExplorationStep& done = step.exploration;
+    RecordedStep& kept = record.steps.emplace_back();
+    for (const Metric& metric : step.metrics) {
+      if (record.steps.size() == 1) {
+        record.metrics.push_back(metric.name);
+      }
+      kept.values.push_back(finite_or_nan(metric.value));
+    }
+    kept.criterion = finite_or_nan(done.criterion);
+    kept.control.assign(done.applied.begin(), done.applied.end());
+    kept.trained = done.trained;
+    kept.status = done.status;
+    kept.chosen = done.chosen;
+    kept.choose_seconds = done.choose_seconds;
+    kept.train_seconds = done.train_seconds;
+    kept.evaluate_seconds = step.evaluate_seconds;
+  }
+  return record;
+}
+
+std::string format_trial_record(const ComparisonJob& job, const TrialRecord& record) {
+  JsonWriter file;
+  const Header header{.job = job};
+  describe_header(file, header);
+  describe_record(file, record, static_cast<Index>(record.steps.size()) - 1);
+  return file.format();
+}
+
+TrialRecord parse_trial_record(std::string_view text, const std::string& name, const ComparisonJob& job, Index steps) {
+  const JsonReader::Json json = JsonReader::Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    throw InputError(fmt::format("{}: damaged file of a trial: not a whole JSON text", name));
+  }
+  JsonReader file(json, name, "");
+  Header header;
+  describe_header(file, header);
+  if (header != Header{.job = job}) {
+    throw InputError(fmt::format("{}: expected version {} of the format {} for trial {} of {} on {}", name,
+                                 kFormatVersion, kFormat, job.trial, job.strategy, job.system));
+  }
+  TrialRecord record;
+  describe_record(file, record, steps);
+  for (const RecordedStep& step : record.steps) {
+    if (step.values.size() != record.metrics.size() || record.metrics.empty()) {
+      throw InputError(
+          fmt::format("{}: a step has {} values of {} metrics", name, step.values.size(), record.metrics.size()));
+    }
+  }
+  return record;
+}
+
+}  // namespace gpilot::study
