@@ -1,0 +1,170 @@
+#include "gpilot/ssm/batch_filter.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "ensemble.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/small.hpp"
+
+namespace gpilot::ssm {
+
+namespace {
+
+/// Factorises the covariance of a belief, with jitter where it needs some. False if none helps.
+template <int N>
+bool factorise(const SmallMatrix<N>& P, SmallMatrix<N>& P_chol) {
+  if (linalg::small_cholesky(P, P_chol)) {
+    return true;
+  }
+  try {
+    Matrix L;
+    linalg::cholesky(P, L, "covariance of a filtered state");
+    P_chol = L;
+    return true;
+  } catch (const NumericalError&) {
+    return false;
+  }
+}
+
+template <int N>
+bool sensible(const SmallVector<N>& mean, const SmallMatrix<N>& covariance) {
+  return mean.allFinite() && covariance.allFinite() && mean.cwiseAbs().maxCoeff() < kDivergedState &&
+         covariance.diagonal().maxCoeff() < kDivergedState * kDivergedState;
+}
+
+/// One output: Joseph form, which stays positive definite where R is tiny.
+template <int N>
+void condition(Eigen::Map<SmallVector<N>> mean, Eigen::Map<SmallMatrix<N>> P, const SmallVector<N>& c, double residual,
+               double noise_variance) {
+  const SmallVector<N> Pc = P * c;
+  const SmallVector<N> gain = Pc / (c.dot(Pc) + noise_variance);
+  SmallMatrix<N> keep = -gain * c.transpose();
+  keep.diagonal().array() += 1.0;
+  mean += gain * residual;
+  P = SmallMatrix<N>(keep * P * keep.transpose() + noise_variance * gain * gain.transpose());
+}
+
+}  // namespace
+
+BatchFilter::BatchFilter(const Transition& transition, gp::Nodes nodes)
+    : transition_(transition), nodes_(std::move(nodes)) {
+  for (std::size_t g = 0; g < transition.bases().size(); ++g) {
+    functions_.emplace_back(transition.bases()[g], transition.weights()[g]);
+  }
+}
+
+BeliefBatch BatchFilter::initial(Index count) const {
+  const Structure& s = transition_.structure();
+  const Matrix P = s.x0_sd.array().square().matrix().asDiagonal();
+  return {s.x0_mean.replicate(1, count), P.replicate(1, count)};
+}
+
+/// The nodes of belief n, rows n J .. n J + J - 1 of X.
+template <int N>
+void BatchFilter::spread(const BeliefBatch& beliefs, Matrix& X, std::vector<bool>& held) const {
+  const Index J = nodes_.count();
+  const Index D = beliefs.mean.rows();
+  SmallMatrix<N> P_chol(D, D);
+  for (Index n = 0; n < beliefs.count(); ++n) {
+    if (!factorise<N>(block<N>(beliefs.covariance, n), P_chol)) {
+      held[static_cast<std::size_t>(n)] = true;
+      P_chol.setZero();
+    }
+    for (Index d = 0; d < D; ++d) {
+      auto x = X.col(d).segment(n * J, J);
+      x.setConstant(beliefs.mean(d, n));
+      for (Index k = 0; k <= d; ++k) {
+        x += P_chol(d, k) * nodes_.xi.col(k);
+      }
+    }
+  }
+}
+
+/// Moments of L x' over the nodes of each belief, and the belief about x' from them.
+template <int N>
+void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatch& beliefs,
+                          std::vector<bool>& held) const {
+  const Index J = nodes_.count();
+  const Index D = mean.cols();
+  const SmallMatrix<N> L_inverse = transition_.left_inverse();
+  const SmallVector<N> q = transition_.parameters().log_q.array().exp();
+  SmallVector<N> z(D);
+  SmallMatrix<N> Z(D, D);
+  Matrix centred(J, D);
+  Matrix weighted(J, D);
+  for (Index n = 0; n < beliefs.count(); ++n) {
+    for (Index d = 0; d < D; ++d) {
+      z(d) = mean.col(d).segment(n * J, J).dot(nodes_.w);
+      centred.col(d) = mean.col(d).segment(n * J, J).array() - z(d);
+      weighted.col(d) = centred.col(d).cwiseProduct(nodes_.w);
+      for (Index e = 0; e <= d; ++e) {
+        Z(d, e) = Z(e, d) = centred.col(e).dot(weighted.col(d));
+      }
+      Z(d, d) += variance.col(d).segment(n * J, J).dot(nodes_.w) + q(d);
+    }
+    const SmallVector<N> m = L_inverse * z;
+    const SmallMatrix<N> P = L_inverse * Z * L_inverse.transpose();
+    if (held[static_cast<std::size_t>(n)] || !sensible<N>(m, P)) {
+      held[static_cast<std::size_t>(n)] = true;
+      continue;
+    }
+    column<N>(beliefs.mean, n) = m;
+    block<N>(beliefs.covariance, n) = P;
+  }
+}
+
+void BatchFilter::predict(BeliefBatch& beliefs, MatrixRef controls, std::vector<bool>& diverged) const {
+  const Structure& s = transition_.structure();
+  const Index J = nodes_.count();
+  std::vector<bool> held(static_cast<std::size_t>(beliefs.count()), false);
+  Matrix X(beliefs.count() * J, s.inputs());
+  for (Index n = 0; n < beliefs.count(); ++n) {
+    X.block(n * J, s.states, J, s.controls).rowwise() = controls.col(n).transpose();
+  }
+  with_static_states(s.states, [&]<int N>() { spread<N>(beliefs, X, held); });
+  Matrix mean = transition_.linear_part(X);
+  Matrix variance = Matrix::Zero(X.rows(), s.states);
+  Vector f(X.rows());
+  for (std::size_t g = 0; g < functions_.size(); ++g) {
+    const Index row = transition_.row_states()[g];
+    functions_[g].predict(X, f, variance.col(row));
+    mean.col(row) += f;
+  }
+  with_static_states(s.states, [&]<int N>() { collect<N>(mean, variance, beliefs, held); });
+  for (std::size_t n = 0; n < held.size(); ++n) {
+    diverged[n] = diverged[n] || held[n];
+  }
+}
+
+void BatchFilter::update(BeliefBatch& beliefs, MatrixRef outputs) const {
+  const Parameters& p = transition_.parameters();
+  const Vector r = p.log_r.array().exp();
+  with_static_states(beliefs.mean.rows(), [&]<int N>() {
+    for (Index e = 0; e < outputs.rows(); ++e) {  // R is diagonal: one output at a time
+      const SmallVector<N> c = p.C.row(e).transpose();
+      for (Index n = 0; n < beliefs.count(); ++n) {
+        if (!std::isnan(outputs(e, n))) {
+          const double residual = outputs(e, n) - c.dot(column<N>(beliefs.mean, n)) - p.d(e);
+          condition<N>(column<N>(beliefs.mean, n), block<N>(beliefs.covariance, n), c, residual, r(e));
+        }
+      }
+    }
+  });
+}
+
+void BatchFilter::outputs(const BeliefBatch& beliefs, Matrix& mean, Matrix& variance) const {
+  const Parameters& p = transition_.parameters();
+  const Index D = beliefs.mean.rows();
+  mean.noalias() = p.C * beliefs.mean;
+  mean.colwise() += p.d;
+  variance.resize(p.C.rows(), beliefs.count());
+  const Matrix CP = p.C * beliefs.covariance;  // [E x D N]
+  for (Index n = 0; n < beliefs.count(); ++n) {
+    variance.col(n) = CP.middleCols(n * D, D).cwiseProduct(p.C).rowwise().sum();
+  }
+}
+
+}  // namespace gpilot::ssm
