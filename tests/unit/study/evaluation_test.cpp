@@ -1,0 +1,245 @@
+#include "gpilot/study/evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <thread>
+
+#include "gpilot/error.hpp"
+#include "gpilot/ssm/next_state.hpp"
+#include "gpilot/ssm/predict.hpp"
+#include "gpilot/study/system_model.hpp"
+#include "gpilot/study/test_set.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "support/message_of.hpp"
+#include "support/random_model.hpp"
+#include "support/random_problem.hpp"
+
+namespace gpilot::study {
+namespace {
+
+using test::message_of;
+
+double value(const std::vector<Metric>& metrics, const std::string& name) {
+  for (const Metric& metric : metrics) {
+    if (metric.name == name) {
+      return metric.value;
+    }
+  }
+  ADD_FAILURE() << "no metric " << name;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// A model of the pendulum's columns whose free runs stay within bounds.
+ssm::Model tame_model() {
+  ssm::Model model = test::random_model();
+  for (gp::Weights& weights : model.gp.weights) {
+    weights.mu *= 0.1;
+  }
+  model.gp.parameters.mean_weights *= 0.7;
+  model.spec.nodes = gp::NodeRule::kCubature3;
+  return model;
+}
+
+/// The protocol word by word, one trajectory and one start at a time.
+struct Naive {
+  double squares = 0.0, surprise = 0.0, inside = 0.0, diverged = 0.0, one_step = 0.0;
+  double values = 0.0, runs = 0.0, one_step_values = 0.0;
+
+  void add_free_run(const ssm::Predictor& predictor, const ssm::Model& model, const TestSet& set, std::size_t n,
+                    Index start) {
+    const ssm::Sequence& s = set.sequences[n];
+    const ssm::Sequence part{s.controls.topRows(start + 21), s.outputs.topRows(start + 21)};
+    const ssm::Prediction run = predictor.free_run(part, {.warmup = start == 0 ? 0 : start + 1, .draws = 0});
+    diverged += static_cast<double>(run.diverged);
+    runs += 1.0;
+    const double noise_sd = model.scaling.output_scale(0) * std::exp(0.5 * model.gp.parameters.log_r(0));
+    for (Index row = start + 1; row <= start + 20; ++row) {
+      const double unit = set.output_sd(0);
+      const double error = std::clamp((run.mean(row, 0) - set.truth[n](row, 0)) / unit, -10.0, 10.0);
+      const double variance = run.sd(row, 0) * run.sd(row, 0) - noise_sd * noise_sd;
+      const double sd = std::max(0.01, std::sqrt(std::max(0.0, variance)) / unit);
+      squares += error * error;
+      surprise += std::min(100.0, 0.5 * std::log(2.0 * std::numbers::pi * sd * sd) + 0.5 * error * error / (sd * sd));
+      inside += std::abs(error) <= 1.6448536269514722 * sd ? 1.0 : 0.0;
+      values += 1.0;
+    }
+  }
+
+  void add_one_step(const ssm::Predictor& predictor, const TestSet& set, std::size_t n) {
+    const ssm::Prediction ahead = predictor.ahead(set.sequences[n], 1);
+    for (Index row = 1; row <= 60; ++row) {
+      const double error = (ahead.mean(row, 0) - set.truth[n](row, 0)) / set.output_sd(0);
+      one_step += std::pow(std::clamp(error, -10.0, 10.0), 2);
+      one_step_values += 1.0;
+    }
+  }
+
+  Naive(const ssm::Model& model, const TestSet& set) {
+    const ssm::Predictor predictor(model, model.gp);
+    for (std::size_t n = 0; n < set.sequences.size(); ++n) {
+      add_one_step(predictor, set, n);
+      for (const Index start : {0, 10, 25, 40}) {
+        add_free_run(predictor, model, set, n, start);
+      }
+    }
+  }
+};
+
+void expect_naive(const ssm::Model& model) {
+  const auto system = systems::make_system("pendulum");
+  const std::vector<Metric> metrics = Evaluation(*system).evaluate(model);
+  const TestSet set = make_test_set(*system);
+  const Naive naive(model, set);
+  const double rmse = std::sqrt(naive.squares / naive.values);
+  EXPECT_NEAR(value(metrics, "rmse"), rmse, 1e-9);
+  EXPECT_NEAR(value(metrics, "rmse.y_th"), rmse * set.output_sd(0), 1e-9);
+  EXPECT_NEAR(value(metrics, "one_step"), std::sqrt(naive.one_step / naive.one_step_values), 1e-9);
+  EXPECT_NEAR(value(metrics, "nlpd"), naive.surprise / naive.values, 1e-7);
+  EXPECT_NEAR(value(metrics, "coverage90"), naive.inside / naive.values, 1e-9);
+  EXPECT_NEAR(value(metrics, "diverged"), naive.diverged / naive.runs, 1e-9);
+}
+
+TEST(Evaluation, IsTheProtocolDoneOneTrajectoryAtATime) {
+  const ssm::Model model = tame_model();
+  expect_naive(model);
+  ssm::Model linear = model;
+  linear.gp = model.linear;
+  linear.gp.weights.front().mu *= 0.1;
+  expect_naive(linear);
+}
+
+TEST(Evaluation, AnUnstableModelIsBoundedAndCounted) {
+  ssm::Model model = tame_model();
+  model.gp.parameters.mean_weights(1, 0) += 5.0;  // v' = 5 v + ..
+  expect_naive(model);
+  const std::vector<Metric> metrics = Evaluation(*systems::make_system("pendulum")).evaluate(model);
+  EXPECT_GT(value(metrics, "diverged"), 0.9);
+  EXPECT_LE(value(metrics, "rmse"), 10.0);
+  EXPECT_LE(value(metrics, "nlpd"), 100.0);
+  for (const Metric& metric : metrics) {
+    EXPECT_TRUE(std::isfinite(metric.value)) << metric.name;
+  }
+}
+
+/// Without gravity the pendulum is linear, and a linear model can be the truth itself.
+TEST(Evaluation, TheTruthReachesTheNoiseFloor) {
+  const auto system = systems::make_system("pendulum");
+  system->set_parameter("g", 0.0);
+  ssm::Model model;
+  model.spec = model_spec(*system, false);
+  model.scaling = {Vector::Zero(1), Vector::Ones(1), Vector::Zero(1),
+                   Vector::Ones(1), Vector::Zero(2), Vector::Ones(2)};
+  ssm::Structure& s = model.gp.structure;
+  s.states = 2;
+  s.controls = 1;
+  s.mean = ssm::MeanKind::kLinear;
+  s.x0_mean = system->spec().x0_mean;
+  s.x0_sd = system->spec().x0_sd;
+  ssm::Parameters& p = model.gp.parameters;
+  p = ssm::default_parameters(s);
+  for (Index i = 0; i < 3; ++i) {
+    const Vector unit = Vector::Unit(3, i);
+    p.mean_weights.row(i) = system->next(unit.head(2), unit.tail(1)).transpose();
+  }
+  p.mean_weights.row(3).setZero();
+  p.log_q.setConstant(std::log(1e-10));
+  p.log_r.setConstant(2.0 * std::log(system->spec().output_sd(0)));
+  model.gp.weights.assign(2, {Vector::Zero(s.features()), Matrix::Zero(s.features(), s.features())});
+  const std::vector<Metric> metrics = Evaluation(*system).evaluate(model);
+  const double test_sd = value(metrics, "rmse.y_th") / value(metrics, "rmse");
+  EXPECT_LT(value(metrics, "one_step") * test_sd, 2.0 * system->spec().output_sd(0));
+  EXPECT_GT(value(metrics, "coverage90"), 0.8);
+  EXPECT_LT(value(metrics, "nlpd"), 0.0);
+  EXPECT_EQ(value(metrics, "diverged"), 0.0);
+}
+
+TEST(Evaluation, SameBitsFromEveryThread) {
+  const Evaluation evaluation(*systems::make_system("pendulum"));
+  const ssm::Model model = tame_model();
+  const std::vector<Metric> expected = evaluation.evaluate(model);
+  std::array<std::vector<Metric>, 2> found;
+  {
+    std::jthread a([&] { found[0] = evaluation.evaluate(model); });
+    std::jthread b([&] { found[1] = evaluation.evaluate(model); });
+  }
+  for (const std::vector<Metric>& metrics : found) {
+    ASSERT_EQ(metrics.size(), expected.size());
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      EXPECT_EQ(metrics[i].name, evaluation.names()[i]);
+      EXPECT_EQ(metrics[i].value, expected[i].value);
+    }
+  }
+}
+
+/// A model of the kink's columns, scales other than one.
+ssm::Model kink_model() {
+  ssm::Model model = test::random_model(false);
+  const test::RandomProblem problem({.states = 1});
+  ssm::Structure structure = problem.structure;
+  const Index n = structure.features();
+  model.gp = {structure, problem.parameters, {{Vector::Constant(n, 0.3), 0.05 * Matrix::Identity(n, n)}}};
+  model.gp.structure.outputs = 1;
+  model.gp.parameters.C = Matrix::Ones(1, 1);
+  model.gp.parameters.d = Vector::Zero(1);
+  model.gp.parameters.log_r = Vector::Zero(1);
+  model.scaling.state_offset = Vector::Constant(1, -0.5);
+  model.scaling.state_scale = Vector::Constant(1, 1.3);
+  return model;
+}
+
+TEST(Evaluation, OfAMapIsTheErrorOfFOnAGrid) {
+  const auto system = systems::make_system("kink");
+  const ssm::Model model = kink_model();
+  double squares = 0.0;
+  double inside = 0.0;
+  Vector truth(42 * 11);
+  Vector sds(truth.size());
+  Vector means(truth.size());
+  Index count = 0;
+  for (int i = 0; i < 42; ++i) {
+    for (int j = 0; j < 11; ++j) {
+      const Vector x = Vector::Constant(1, -3.0 + 4.1 * i / 41.0);
+      const Vector c = Vector::Constant(1, j / 10.0);
+      const ssm::NextState next = ssm::next_state(model, x, c);
+      truth(count) = system->next(x, c)(0);
+      means(count) = next.mean(0, 0);
+      sds(count++) = next.sd(0, 0);
+    }
+  }
+  const double unit = std::sqrt((truth.array() - truth.mean()).square().mean());
+  double surprise = 0.0;
+  for (Index n = 0; n < count; ++n) {
+    const double error = means(n) - truth(n);
+    const double sd = std::max(sds(n) / unit, 0.01);
+    squares += error * error;
+    inside += std::abs(error) <= 1.6448536269514722 * sd * unit ? 1.0 : 0.0;
+    const double z = error / unit / sd;
+    surprise += std::min(100.0, 0.5 * std::log(2.0 * std::numbers::pi) + std::log(sd) + 0.5 * z * z);
+  }
+  const Evaluation evaluation(*system);
+  EXPECT_EQ(evaluation.names(), (std::vector<std::string>{"rmse", "nlpd", "coverage90"}));
+  const std::vector<Metric> metrics = evaluation.evaluate(model);
+  const auto n = static_cast<double>(count);
+  EXPECT_NEAR(value(metrics, "rmse"), std::sqrt(squares / n), 1e-9);
+  EXPECT_NEAR(value(metrics, "nlpd"), surprise / n, 1e-9);
+  EXPECT_NEAR(value(metrics, "coverage90"), inside / n, 1e-9);
+}
+
+TEST(Evaluation, NamesEveryOutput) {
+  EXPECT_EQ(
+      Evaluation(*systems::make_system("tras")).names(),
+      (std::vector<std::string>{"rmse", "one_step", "nlpd", "coverage90", "diverged", "rmse.y_a_v", "rmse.y_a_h"}));
+}
+
+TEST(Evaluation, RefusesAModelOfAnotherSystem) {
+  const Evaluation evaluation(*systems::make_system("tras"));
+  EXPECT_EQ(message_of<InputError>([&] { evaluation.evaluate(tame_model()); }),
+            "model: 1 controls and 1 outputs, expected 2 and 2 as the system has");
+}
+
+}  // namespace
+}  // namespace gpilot::study
