@@ -9,7 +9,7 @@ packages_of() {
   case "$1" in
     build) echo build-essential cmake ninja-build ccache libeigen3-dev libtbb-dev libboost-dev libfmt-dev \
       nlohmann-json3-dev libcli11-dev librandom123-dev liblbfgspp-dev \
-      libnlopt-dev libnlopt-cxx-dev ;;
+      libnlopt-dev ;;
     test) echo libgtest-dev ;;
     bench) echo libbenchmark-dev ;;
     figures) echo gnuplot-nox ;;

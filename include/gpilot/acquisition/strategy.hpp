@@ -14,10 +14,10 @@ namespace gpilot::acquisition {
 
 /// What a strategy decided. Scaled units.
 struct Choice {
-  Vector control;                                            ///< [P]
-  double value = std::numeric_limits<double>::quiet_NaN();   ///< of its criterion; NaN if it has none
-  int evaluations = 0;                                       ///< of the criterion
-  Matrix landscape;                                          ///< [points x P + 1] control, value: the grid of one control
+  Vector control;                                           ///< [P]
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< of its criterion; NaN if it has none
+  int evaluations = 0;                                      ///< of the criterion
+  Matrix landscape;  ///< [points x P + 1] control, value: the grid of one control
 };
 
 /// A way to choose the next control.

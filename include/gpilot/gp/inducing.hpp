@@ -51,6 +51,11 @@ struct InducingBasis {
 
   /// Mean and variance of f at the rows of X under q(v). Allocates; for prediction.
   void predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out) const;
+
+  /// The same with the derivatives in the last columns of X, as many as mean_slope [N x columns] has (and
+  /// variance_slope, of the same shape).
+  void predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out, Matrix& mean_slope,
+               Matrix& variance_slope) const;
 };
 
 /// Accumulated statistics of one regression: G = sum w a a^T, h = sum w a r.

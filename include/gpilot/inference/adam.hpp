@@ -39,8 +39,10 @@ struct SampledResult {
 };
 
 /// The paper's training: Adam on the bound whose expectations are taken over random samples, drawn anew every epoch,
-/// with q(u) a free Gaussian of its own and q(x) free or tied; one full-batch step an epoch.
+/// with q(u) a free Gaussian of its own and q(x) free or tied; one full-batch step an epoch. q(u) starts at `weights`,
+/// or at its prior where there are none.
 SampledResult train_sampled(ssm::Elbo& elbo, const Priors& priors, const ssm::Free& free, ssm::Parameters p,
-                            const ssm::StatePosterior& q, const SampledOptions& options);
+                            const ssm::StatePosterior& q, const SampledOptions& options,
+                            const std::vector<gp::Weights>& weights = {});
 
 }  // namespace gpilot::inference

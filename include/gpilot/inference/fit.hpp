@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,14 @@ struct Progress {
   double objective = 0.0;
 };
 
+/// The paper's start instead of ours: raw units, kernels at given values, q(x) at its A, b and S.
+struct PaperStart {
+  double variance = 1.0;
+  double length_scale = 1.0;
+
+  bool operator==(const PaperStart&) const = default;
+};
+
 struct FitOptions {
   Method method = Method::kEm;
   int rounds = 10;       ///< E and M rounds of a start
@@ -41,7 +50,8 @@ struct FitOptions {
   int epochs = 200;      ///< Adam
   double learning_rate = 0.01;
   Index samples = 50;
-  bool tied = false;  ///< q(x) tied to the paper's A, b, S
+  std::optional<PaperStart> paper_start;  ///< with method adam
+  bool tied = false;                      ///< q(x) tied to the paper's A, b, S
   int threads = 1;
   std::uint64_t seed = 0;
   std::function<void(const Progress&)> on_progress;

@@ -65,6 +65,8 @@ struct Scaling {
   Vector state_offset, state_scale;      ///< [D]
 
   Sequence to_scaled(const Sequence& user) const;
+  /// Scaled units that are the user's.
+  static Scaling identity(const ModelSpec& spec);
 };
 
 /// Mean and standard deviation of output `e` over all rows that have it (user units).

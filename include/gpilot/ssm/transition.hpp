@@ -25,6 +25,11 @@ class Transition {
   Matrix linear_part(MatrixRef X) const;
   /// Mean and variance (of the function alone, Q apart) of L x' at the rows of X [N x I]; both [N x D].
   void moments(MatrixRef X, Matrix& mean, Matrix& variance) const;
+  /// The same with the derivatives of both in each control: element p of a slope is [N x D].
+  void moments(MatrixRef X, Matrix& mean, Matrix& variance, std::vector<Matrix>& mean_slope,
+               std::vector<Matrix>& variance_slope) const;
+  /// Covariance of the process noise of x': L^-1 diag(q) L^-T.
+  Matrix process_covariance() const;
 
  private:
   Structure structure_;

@@ -29,18 +29,18 @@ struct ExplorationOptions {
 
 /// What happened in one step of the loop.
 struct ExplorationStep {
-  Index step = 0;              ///< from 1; step 0 is the training on the initial rows
-  Vector asked;                ///< [P] user units; empty for step 0
-  Vector applied;              ///< [P] what the rig says it did
-  Vector outputs;              ///< [E] NaN = missing
-  double criterion = 0.0;      ///< its value at the control asked for; NaN for strategies without one
-  int evaluations = 0;         ///< of the criterion
-  Matrix landscape;            ///< [points x P + 1] controls in user units, value; empty unless asked for
+  Index step = 0;          ///< from 1; step 0 is the training on the initial rows
+  Vector asked;            ///< [P] user units; empty for step 0
+  Vector applied;          ///< [P] what the rig says it did
+  Vector outputs;          ///< [E] NaN = missing
+  double criterion = 0.0;  ///< its value at the control asked for; NaN for strategies without one
+  int evaluations = 0;     ///< of the criterion
+  Matrix landscape;        ///< [points x P + 1] controls in user units, value; empty unless asked for
   double choose_seconds = 0.0;
   double train_seconds = 0.0;  ///< 0 if this step did not train
   bool trained = false;
-  std::string status;          ///< of the newest training
-  std::string chosen;          ///< the candidate it took, e.g. "gp" or "warm start"
+  std::string status;  ///< of the newest training
+  std::string chosen;  ///< the candidate it took, e.g. "gp" or "warm start"
 };
 
 class Exploration {

@@ -16,7 +16,7 @@ namespace gpilot::study {
 struct TrialOptions {
   std::string strategy = "totmi";
   Index steps = 30;
-  Index initial = 5;        ///< measurements before the first choice
+  Index initial = 5;  ///< measurements before the first choice
   Index retrain_every = 1;
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;  ///< trials with the same (seed, trial) share x_0, initial controls and noise

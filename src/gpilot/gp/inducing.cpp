@@ -73,6 +73,39 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
   variance_out = variance_out.cwiseMax(0.0);
 }
 
+void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out, Matrix& mean_slope,
+                            Matrix& variance_slope) const {
+  const Index M = inducing();
+  const Index first = inputs() - mean_slope.cols();
+  Matrix Xs(X.rows(), inputs());
+  Matrix K(X.rows(), M);
+  Matrix slope(X.rows(), M);
+  Matrix A(X.rows(), features());
+  kernels::MatrixOut slope_out(slope);
+  evaluate(X, Vector(), Xs, K, &slope_out, A);
+  mean.noalias() = A * q.mu;
+  // var = k + a^T Sigma a - a_u^T a_u; half its derivative in a is (Sigma - I_u) a.
+  Matrix half = A * q.Sigma;
+  half.leftCols(M) -= A.leftCols(M);
+  variance_out = (half.cwiseProduct(A).rowwise().sum().array() + (M > 0 ? variance : 0.0)).cwiseMax(0.0);
+  // Back through a = L^-1 k(Z, x): what multiplies dk(z_m, x).
+  const Vector mean_k = Linv.transpose() * q.mu.head(M);
+  const Matrix half_k = half.leftCols(M) * Linv;
+  for (Index i = 0; i < mean_slope.cols(); ++i) {
+    const Index column = first + i;
+    // dk/dx_i = dk/dr^2 . 2 (x_i - z_i) / l_i^2
+    const Matrix dk =
+        (2.0 * inverse_length_scales(column)) *
+        slope.cwiseProduct(Xs.col(column).replicate(1, M) - Zs.col(column).transpose().replicate(X.rows(), 1));
+    mean_slope.col(i).noalias() = dk * mean_k;
+    variance_slope.col(i) = 2.0 * dk.cwiseProduct(half_k).rowwise().sum();
+    if (linear_sd.size() > 0) {
+      mean_slope.col(i).array() += linear_sd(column) * q.mu(M + column);
+      variance_slope.col(i) += 2.0 * linear_sd(column) * half.col(M + column);
+    }
+  }
+}
+
 double collapse(const Statistics& s, double q, Matrix& B, Matrix& L_B, Weights& weights) {
   const Index features = s.h.size();
   B = s.G / q;

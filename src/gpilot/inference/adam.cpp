@@ -5,6 +5,7 @@
 
 #include "gpilot/inference/tied.hpp"
 #include "gpilot/inference/whitening.hpp"
+#include "gpilot/linalg/cholesky.hpp"
 
 namespace gpilot::inference {
 
@@ -30,6 +31,21 @@ void weights_from(VectorRef flat, Index features, gp::Weights& v, Matrix& L) {
     }
   }
   v.Sigma.noalias() = L * L.transpose();
+}
+
+/// The inverse of weights_from.
+void weights_to(const gp::Weights& v, Eigen::Ref<Vector> flat) {
+  const Index features = v.mu.size();
+  Matrix L;
+  linalg::cholesky(v.Sigma, L, "covariance of the inducing points");
+  flat.head(features) = v.mu;
+  Index k = features;
+  for (Index j = 0; j < features; ++j) {
+    flat(k++) = std::log(L(j, j));
+    for (Index i = j + 1; i < features; ++i) {
+      flat(k++) = L(i, j);
+    }
+  }
 }
 
 void weights_pull_back(const gp::Weights& bar, const Matrix& L, Eigen::Ref<Vector> flat) {
@@ -60,7 +76,8 @@ void Adam::step(VectorRef gradient, Eigen::Ref<Vector> x) {
 }
 
 SampledResult train_sampled(ssm::Elbo& elbo, const Priors& priors, const ssm::Free& free, ssm::Parameters p,
-                            const ssm::StatePosterior& q, const SampledOptions& options) {
+                            const ssm::StatePosterior& q, const SampledOptions& options,
+                            const std::vector<gp::Weights>& weights) {
   const ssm::Structure& structure = elbo.structure();
   const Index features = structure.features();
   const auto rows = static_cast<Index>(structure.gp_rows().size());
@@ -73,9 +90,12 @@ SampledResult train_sampled(ssm::Elbo& elbo, const Priors& priors, const ssm::Fr
   const Index of_parameters = ssm::free_count(result.parameters, free);
   const Index of_states = options.tied ? 0 : whitening.size();
   const Index of_weights = weights_size(features);
-  Vector x = Vector::Zero(of_parameters + of_states + rows * of_weights);  // q(v) starts at its prior
+  Vector x = Vector::Zero(of_parameters + of_states + rows * of_weights);  // 0: q(v) is its prior
   Vector gradient(x.size());
   ssm::pack(result.parameters, free, x.head(of_parameters));
+  for (std::size_t g = 0; g < weights.size(); ++g) {
+    weights_to(weights[g], x.segment(of_parameters + of_states + static_cast<Index>(g) * of_weights, of_weights));
+  }
 
   std::vector<Matrix> L(static_cast<std::size_t>(rows));
   const auto unpack_all = [&] {

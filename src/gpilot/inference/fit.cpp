@@ -40,6 +40,10 @@ std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
   add("m_iterations", o.m_iterations);
   add("polish", o.polish);
   add("horizon", o.horizon);
+  if (o.paper_start) {
+    add("paper_start_variance", o.paper_start->variance);
+    add("paper_start_length_scale", o.paper_start->length_scale);
+  }
   add("warm_start", warm);
   return settings;
 }
@@ -167,6 +171,13 @@ void FitOptions::validate() const {
   if (tied && method != Method::kAdam) {
     throw InputError("tied q(x) goes with method adam only");
   }
+  if (paper_start && method != Method::kAdam) {
+    throw InputError("the paper's start goes with method adam only");
+  }
+  if (paper_start && !(paper_start->variance > 0.0 && paper_start->length_scale > 0.0)) {
+    throw InputError(fmt::format("the paper's start: variance {} and length scale {}, expected positive numbers",
+                                 paper_start->variance, paper_start->length_scale));
+  }
 }
 
 std::string_view name(Method method) {
@@ -207,6 +218,9 @@ ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   }
   if (previous != nullptr) {
     check_previous(*previous, spec);
+  }
+  if (options.paper_start && !spec.derivatives.empty()) {
+    throw InputError("the paper's start knows no derivatives: declare none with it");
   }
   if (options.tied && (spec.learn_C || spec.learn_d)) {
     throw InputError("tied q(x) needs a given emission: do not learn C or d with it");

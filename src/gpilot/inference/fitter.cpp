@@ -10,6 +10,7 @@
 #include "gpilot/inference/adam.hpp"
 #include "gpilot/inference/predictive_density.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/inference/tied.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {
@@ -35,7 +36,9 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
       options_(options),
       previous_(previous),
       // A warm start keeps its scales: the model must not shift under its own history.
-      scaling_(previous != nullptr ? previous->scaling : ssm::make_scaling(spec, data)) {
+      scaling_(previous != nullptr   ? previous->scaling
+               : options.paper_start ? ssm::Scaling::identity(spec)
+                                     : ssm::make_scaling(spec, data)) {
   ssm::Dataset scaled;
   for (const ssm::Sequence& sequence : data) {
     scaled.push_back(scaling_.to_scaled(sequence));
@@ -151,10 +154,15 @@ ssm::Parameters Fitter::gp_start(const Trained& linear, std::uint32_t restart) c
   if (free_.mean) {
     p.mean_weights = from.mean_weights;
   }
-  p.log_variance.setConstant(priors_.log_variance.mean);
-  p.log_length_scales.setConstant(priors_.log_length_scale.mean);
+  set_initial_kernel(p);
   p.Z = inducing_start(structure_, series_, linear.q, options_.seed, restart);
   return p;
+}
+
+void Fitter::set_initial_kernel(ssm::Parameters& p) const {
+  const auto& paper = options_.paper_start;
+  p.log_variance.setConstant(paper ? std::log(paper->variance) : priors_.log_variance.mean);
+  p.log_length_scales.setConstant(paper ? std::log(paper->length_scale) : priors_.log_length_scale.mean);
 }
 
 /// Wide posteriors and short length scales fool a coarse rule: the bound then rises where it should not. Compares with
@@ -183,8 +191,25 @@ Trained Fitter::train_gp(std::string name, const ssm::Parameters& p, const ssm::
   }
 }
 
-/// The paper's training, from the same start.
+/// The paper's training: from our start or from its own, or on from the previous model.
 Trained Fitter::train_paper(const Trained& linear) {
+  ssm::Parameters p;
+  ssm::StatePosterior q;
+  std::vector<gp::Weights> weights;
+  ssm::Elbo exact(structure_, series_, nodes_, options_.threads);
+  if (previous_ != nullptr) {
+    p = previous_->gp.parameters;
+    q = continued_states(p);
+    weights = previous_->gp.weights;
+    if (p.Z.rows() != structure_.inducing) {  // other inducing points: the best q(v) for them
+      p.Z = inducing_start(structure_, series_, q, options_.seed);
+      exact.value(p, q);
+      weights = exact.weights();
+    }
+  } else {
+    p = gp_start(linear, 0);
+    q = options_.paper_start ? tied_states(structure_, series_, p) : linear.q;
+  }
   ssm::Elbo elbo(structure_, series_,
                  gp::make_nodes(gp::NodeRule::kSamples, structure_.states, options_.samples, options_.seed),
                  options_.threads);
@@ -196,10 +221,9 @@ Trained Fitter::train_paper(const Trained& linear) {
                                .on_epoch = [&](int epoch, double objective) {
                                  report_progress("adam", static_cast<double>(epoch) / options_.epochs, objective);
                                }};
-  SampledResult result = train_sampled(elbo, priors_, free_, gp_start(linear, 0), linear.q, sampled);
+  SampledResult result = train_sampled(elbo, priors_, free_, std::move(p), q, sampled, weights);
   Trained t;
   t.name = options_.tied ? "adam, tied q(x)" : "adam";
-  ssm::Elbo exact(structure_, series_, nodes_, options_.threads);
   t.report.bound = exact.value(result.parameters, result.states, &result.weights);
   t.report.objective = t.report.bound + priors_.log_density(result.parameters, nullptr);
   t.report.trace = std::move(result.trace);
@@ -211,17 +235,8 @@ Trained Fitter::train_paper(const Trained& linear) {
   return judged(std::move(t));
 }
 
-/// From the previous model: its parameters, and its q(x) where the rows are the same. Inducing points are placed anew
-/// when their number changed (more rows, or the previous model had none).
-Trained Fitter::warm_start() {
-  ssm::Parameters p = previous_->gp.parameters;
-  if (previous_->gp.structure.linear_kernel != structure_.linear_kernel) {
-    p.log_linear_sd = start_.log_linear_sd;
-  }
-  if (previous_->gp.structure.inducing == 0) {
-    p.log_variance.setConstant(priors_.log_variance.mean);
-    p.log_length_scales.setConstant(priors_.log_length_scale.mean);
-  }
+/// The previous model's q(x) where the rows are the same, a constant-velocity smoother's beyond.
+ssm::StatePosterior Fitter::continued_states(const ssm::Parameters& p) const {
   ssm::StatePosterior q = kinematic_start(structure_, series_, p, kDrifts[0]);
   const ssm::StatePosterior& old = previous_->states;
   const Index D = structure_.states;
@@ -235,6 +250,20 @@ Trained Fitter::warm_start() {
     q.A.middleCols(D * t, D) = old.A.middleCols(D * t, D);
     q.S_chol.middleCols(D * t, D) = old.S_chol.middleCols(D * t, D);
   }
+  return q;
+}
+
+/// From the previous model: its parameters and its q(x). Inducing points are placed anew when their number changed
+/// (more rows, or the previous model had none).
+Trained Fitter::warm_start() {
+  ssm::Parameters p = previous_->gp.parameters;
+  if (previous_->gp.structure.linear_kernel != structure_.linear_kernel) {
+    p.log_linear_sd = start_.log_linear_sd;
+  }
+  if (previous_->gp.structure.inducing == 0) {
+    set_initial_kernel(p);
+  }
+  const ssm::StatePosterior q = continued_states(p);
   if (p.Z.rows() != structure_.inducing) {
     p.Z = inducing_start(structure_, series_, q, options_.seed);
   }

@@ -38,7 +38,9 @@ class Fitter {
   Trained train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
   Trained train_paper(const Trained& linear);
   Trained warm_start();
+  ssm::StatePosterior continued_states(const ssm::Parameters& p) const;
   ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;
+  void set_initial_kernel(ssm::Parameters& p) const;
   bool nodes_suffice(const Trainer& trainer, int level) const;
   std::vector<Trained> noise_path(const Trained& start);
   double observed_values() const;

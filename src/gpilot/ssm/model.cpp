@@ -193,6 +193,13 @@ Sequence Scaling::to_scaled(const Sequence& user) const {
   return s;
 }
 
+Scaling Scaling::identity(const ModelSpec& spec) {
+  const auto P = static_cast<Index>(spec.inputs.size());
+  const auto E = static_cast<Index>(spec.outputs.size());
+  const auto D = static_cast<Index>(spec.states.size());
+  return {Vector::Zero(P), Vector::Ones(P), Vector::Zero(E), Vector::Ones(E), Vector::Zero(D), Vector::Ones(D)};
+}
+
 void column_statistics(const Dataset& data, Index e, double& mean, double& sd) {
   const Spread statistics = spread(data, [e](const Sequence& q, Index t) { return q.outputs(t, e); });
   mean = statistics.mean;

@@ -44,6 +44,36 @@ void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance) const {
   }
 }
 
+void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance, std::vector<Matrix>& mean_slope,
+                         std::vector<Matrix>& variance_slope) const {
+  const Index P = structure_.controls;
+  mean = linear_part(X);
+  variance.setZero(X.rows(), structure_.states);
+  mean_slope.assign(static_cast<std::size_t>(P), Matrix::Zero(X.rows(), structure_.states));
+  variance_slope = mean_slope;
+  Vector f;
+  Vector f_variance;
+  Matrix f_slope(X.rows(), P);
+  Matrix f_variance_slope(X.rows(), P);
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    bases_[g].predict(weights_[g], X, f, f_variance, f_slope, f_variance_slope);
+    mean.col(rows_[g]) += f;
+    variance.col(rows_[g]) = f_variance;
+    for (Index p = 0; p < P; ++p) {
+      const auto k = static_cast<std::size_t>(p);
+      mean_slope[k].col(rows_[g]) = f_slope.col(p);
+      variance_slope[k].col(rows_[g]) = f_variance_slope.col(p);
+    }
+  }
+  for (Index p = 0; p < P; ++p) {
+    mean_slope[static_cast<std::size_t>(p)].rowwise() += slope_.col(structure_.states + p).transpose();
+  }
+}
+
+Matrix Transition::process_covariance() const {
+  return L_inverse_ * parameters_.log_q.array().exp().matrix().asDiagonal() * L_inverse_.transpose();
+}
+
 Filter::Filter(const Transition& transition, gp::Nodes nodes) : transition_(transition), nodes_(std::move(nodes)) {}
 
 StateBelief Filter::initial() const {

@@ -36,4 +36,18 @@ ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivative
   return spec;
 }
 
+void apply_paper_settings(const systems::System& system, ssm::ModelSpec& spec, inference::FitOptions& fit) {
+  const systems::PaperSettings& paper = system.spec().paper;
+  spec.kernel = kernels::kind_from_name(paper.kernel);
+  spec.linear_kernel = false;
+  spec.mean = ssm::MeanKind::kIdentity;
+  spec.derivatives.clear();
+  spec.inducing = 20;
+  fit.method = inference::Method::kAdam;
+  fit.epochs = paper.epochs;
+  fit.samples = 50;
+  fit.learning_rate = 0.01;
+  fit.paper_start = {paper.initial_variance, paper.initial_length_scale};
+}
+
 }  // namespace gpilot::study

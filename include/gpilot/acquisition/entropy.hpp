@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "gpilot/acquisition/criterion.hpp"
+
+namespace gpilot::acquisition {
+
+/// The greedy criterion of Buisson-Fenet et al. (2020): sum_d 1/2 log(1 + var f_d(m, c) / q_d) over the states that
+/// have a Gaussian process, at the mean m of the current state.
+class Entropy : public Criterion {
+ public:
+  explicit Entropy(const Situation& situation) : situation_(situation) {}
+  double value(VectorRef control, Vector* gradient) const override;
+
+ private:
+  const Situation& situation_;
+};
+
+std::unique_ptr<Criterion> entropy(const Situation& situation);
+
+}  // namespace gpilot::acquisition

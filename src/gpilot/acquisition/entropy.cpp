@@ -1,0 +1,40 @@
+#include "gpilot/acquisition/entropy.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "belief_nodes.hpp"
+
+namespace gpilot::acquisition {
+
+double Entropy::value(VectorRef control, Vector* gradient) const {
+  const ssm::Transition& transition = situation_.transition;
+  Matrix x(1, transition.structure().inputs());
+  x.leftCols(transition.structure().states) = situation_.belief.mean.transpose();
+  set_control(x, control);
+  Matrix mean;
+  Matrix variance;
+  std::vector<Matrix> mean_slope;
+  std::vector<Matrix> variance_slope;
+  transition.moments(x, mean, variance, mean_slope, variance_slope);
+  double total = 0.0;
+  if (gradient != nullptr) {
+    gradient->setZero(control.size());
+  }
+  for (const Index d : transition.row_states()) {
+    const double q = std::exp(transition.parameters().log_q(d));
+    total += 0.5 * std::log1p(variance(0, d) / q);
+    if (gradient != nullptr) {
+      for (Index p = 0; p < control.size(); ++p) {
+        (*gradient)(p) += 0.5 * variance_slope[static_cast<std::size_t>(p)](0, d) / (q + variance(0, d));
+      }
+    }
+  }
+  return total;
+}
+
+std::unique_ptr<Criterion> entropy(const Situation& situation) {
+  return std::make_unique<Entropy>(situation);
+}
+
+}  // namespace gpilot::acquisition

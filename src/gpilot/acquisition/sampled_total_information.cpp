@@ -1,0 +1,162 @@
+#include <Eigen/Dense>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "belief_nodes.hpp"
+#include "gpilot/acquisition/total_information.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/gp/inducing.hpp"
+#include "gpilot/linalg/cholesky.hpp"
+
+namespace gpilot::acquisition {
+
+namespace {
+
+constexpr Index kSamples = 50;
+constexpr double kLogTwoPi = 1.8378770664093453;
+
+double log_det(const Matrix& K, const char* what) {
+  Matrix L;
+  linalg::cholesky(K, L, what);
+  return linalg::log_determinant(L);
+}
+
+/// log N(residual | 0, K).
+double log_normal(const Vector& residual, const Matrix& K) {
+  Matrix L;
+  linalg::cholesky(K, L, "covariance of an output given the function");
+  const Vector u = L.triangularView<Eigen::Lower>().solve(residual);
+  return -0.5 * (u.squaredNorm() + linalg::log_determinant(L) + static_cast<double>(residual.size()) * kLogTwoPi);
+}
+
+/// KL[ N(mean, S) || N(0, diag(sd^2)) ] of the first state.
+double initial_divergence(const ssm::Structure& s, VectorRef mean, const Matrix& S_chol) {
+  const Vector precision = s.x0_sd.cwiseAbs2().cwiseInverse();
+  const double trace = S_chol.rowwise().squaredNorm().dot(precision);
+  const double squares = (mean - s.x0_mean).cwiseAbs2().dot(precision);
+  return 0.5 * (trace + squares - static_cast<double>(s.states) + 2.0 * s.x0_sd.array().log().sum() -
+                linalg::log_determinant(S_chol));
+}
+
+}  // namespace
+
+/// log p(y|f) less the bound's share of one step, whose q(x'|.) is N(mean, S):
+///   log N(y | C f + d, R + C Q C^T) - E log N(y | C x' + d, R) + KL[ N(mean, S) || N(f, Q) ].
+double SampledTotalInformation::step_information(VectorRef mean, const Matrix& S, VectorRef f, VectorRef y) const {
+  const ssm::Parameters& p = situation_.transition.parameters();
+  std::vector<Index> seen;
+  for (Index e = 0; e < y.size(); ++e) {
+    if (!std::isnan(y(e))) {
+      seen.push_back(e);
+    }
+  }
+  const Matrix C = p.C(seen, Eigen::all);
+  const Vector target = y(seen) - p.d(seen);
+  const Vector r = p.log_r(seen).array().exp();
+  double value = 0.0;
+  if (!seen.empty()) {
+    value += log_normal(target - C * f, Matrix(C * Q_ * C.transpose()) + Matrix(r.asDiagonal()));
+    const Vector residual = target - C * mean;
+    const Vector spread = (C * S * C.transpose()).diagonal();
+    value += 0.5 * ((residual.cwiseAbs2() + spread).cwiseQuotient(r).sum() + r.array().log().sum() +
+                    static_cast<double>(r.size()) * kLogTwoPi);
+  }
+  const Vector from_f = mean - f;
+  const double kl = 0.5 * (Q_inverse_.cwiseProduct(S).sum() + from_f.dot(Q_inverse_ * from_f) -
+                           static_cast<double>(f.size()) + Q_log_det_ - log_det(S, "covariance of q(x'|x)"));
+  return value + kl;
+}
+
+double SampledTotalInformation::row_information(Index t, RandomStream& random) {
+  const ssm::Transition& transition = situation_.transition;
+  const ssm::StatePosterior& q = *situation_.q;
+  const Index D = q.states();
+  const Matrix A = q.A.middleCols(D * t, D);
+  const Matrix S_chol = q.S_chol.middleCols(D * t, D);
+  const Matrix S = S_chol * S_chol.transpose();
+  Matrix X(x_.rows(), transition.structure().inputs());
+  X.leftCols(D) = x_;
+  set_control(X, situation_.history->controls.col(t - 1));
+  Matrix z;
+  Matrix variance;
+  transition.moments(X, z, variance);
+  z += variance.cwiseSqrt().cwiseProduct(random.normal_matrix(z.rows(), z.cols()));
+  const Matrix f = z * transition.left_inverse().transpose();
+  double total = 0.0;
+  for (Index s = 0; s < x_.rows(); ++s) {
+    const Vector mean = q.m.col(t) + A * (x_.row(s).transpose() - q.m.col(t - 1));
+    total += step_information(mean, S, f.row(s).transpose(), situation_.history->outputs.col(t));
+    x_.row(s) = (mean + S_chol * random.normal_vector(D)).transpose();
+  }
+  return total / static_cast<double>(x_.rows());
+}
+
+SampledTotalInformation::SampledTotalInformation(const Situation& situation, Index samples, Anchor anchor)
+    : situation_(situation), anchor_(anchor), Q_(situation.transition.process_covariance()) {
+  if (situation.history == nullptr || situation.q == nullptr || situation.q->rows() > situation.history->rows()) {
+    throw InputError(
+        "totmi-sampled draws whole trajectories: it needs the data that the model was trained on, not the model alone");
+  }
+  const ssm::Transition& transition = situation.transition;
+  const ssm::Parameters& p = transition.parameters();
+  const Matrix L = transition.structure().left();
+  Q_inverse_ = L.transpose() * (-p.log_q.array()).exp().matrix().asDiagonal() * L;
+  Q_log_det_ = p.log_q.sum();  // |L| = 1
+  // S by the matrix inversion lemma: no inverse of a nearly singular precision.
+  const Matrix noise = output_noise(transition);
+  Matrix noise_chol;
+  linalg::cholesky(noise, noise_chol, "covariance of an output given the function");
+  const Matrix half = noise_chol.triangularView<Eigen::Lower>().solve(p.C * Q_);
+  S_ = Q_ - half.transpose() * half;
+  A_ = S_ * Q_inverse_;
+
+  const ssm::StatePosterior& q = *situation.q;
+  const Index D = q.states();
+  const Index first = situation.history->start[situation.history->start.size() - 2];
+  RandomStream random(situation.seed, Purpose::kStrategy, situation.trial, situation.step);
+  const Matrix S0_chol = q.S_chol.middleCols(D * first, D);
+  x_ = (random.normal_matrix(samples, D) * S0_chol.transpose()).rowwise() + q.m.col(first).transpose();
+  history_ = initial_divergence(transition.structure(), q.m.col(first), S0_chol);
+  for (const gp::Weights& v : transition.weights()) {
+    history_ += gp::kl_to_standard_normal(v);
+  }
+  for (Index t = first + 1; t < q.rows(); ++t) {
+    history_ += row_information(t, random);
+  }
+  if (q.rows() < situation.history->rows()) {  // rows since the last training: the filter knows the current state
+    Matrix P_chol;
+    linalg::cholesky(situation.belief.covariance, P_chol, "covariance of the current state");
+    x_ = (random.normal_matrix(samples, D) * P_chol.transpose()).rowwise() + situation.belief.mean.transpose();
+  }
+  epsilon_ = random.normal_matrix(samples, D);
+}
+
+double SampledTotalInformation::value(VectorRef control, Vector* /*gradient*/) const {
+  const ssm::Transition& transition = situation_.transition;
+  const ssm::Parameters& p = transition.parameters();
+  Matrix X(x_.rows(), transition.structure().inputs());
+  X.leftCols(x_.cols()) = x_;
+  set_control(X, control);
+  Matrix z;
+  Matrix variance;
+  transition.moments(X, z, variance);
+  const Matrix& L_inverse = transition.left_inverse();
+  const Vector predicted = L_inverse * z.colwise().mean().transpose();
+  const Vector y = p.C * predicted + p.d;  // the paper's y^: what the model predicts
+  z += variance.cwiseSqrt().cwiseProduct(epsilon_);
+  const Matrix f = z * L_inverse.transpose();
+  const Vector b = S_ * p.C.transpose() * (-p.log_r.array()).exp().matrix().cwiseProduct(y - p.d);
+  double total = 0.0;
+  for (Index s = 0; s < x_.rows(); ++s) {
+    const Vector anchor = (anchor_ == Anchor::kPreviousState ? x_ : f).row(s).transpose();
+    total += step_information(A_ * anchor + b, S_, f.row(s).transpose(), y);
+  }
+  return history_ + total / static_cast<double>(x_.rows());
+}
+
+std::unique_ptr<Criterion> sampled_total_information(const Situation& situation) {
+  return std::make_unique<SampledTotalInformation>(situation, kSamples);
+}
+
+}  // namespace gpilot::acquisition

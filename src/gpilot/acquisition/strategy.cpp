@@ -1,0 +1,85 @@
+#include "gpilot/acquisition/strategy.hpp"
+
+#include "gpilot/acquisition/maximise.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/suggest.hpp"
+
+namespace gpilot::acquisition {
+
+using DrawControl = Vector (*)(const Situation&);
+using MakeCriterion = std::unique_ptr<Criterion> (*)(const Situation&);
+
+#define DRAW(name, function, summary) Vector function(const Situation&);
+#define MAXIMISE(name, function, summary) std::unique_ptr<Criterion> function(const Situation&);
+#include "strategies.def"
+#undef DRAW
+#undef MAXIMISE
+
+namespace {
+
+class Draw : public Strategy {
+ public:
+  explicit Draw(DrawControl draw) : draw_(draw) {}
+  Choice choose(const Situation& situation) const override { return {.control = draw_(situation), .landscape = {}}; }
+  std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
+
+ private:
+  DrawControl draw_;
+};
+
+class Maximise : public Strategy {
+ public:
+  explicit Maximise(MakeCriterion make) : make_(make) {}
+  Choice choose(const Situation& situation) const override { return maximise(*make_(situation), situation.box); }
+  std::unique_ptr<Criterion> criterion(const Situation& situation) const override { return make_(situation); }
+
+ private:
+  MakeCriterion make_;
+};
+
+struct Entry {
+  StrategyInfo info;
+  DrawControl draw;
+  MakeCriterion make;
+};
+
+const std::vector<Entry>& entries() {
+#define DRAW(name, function, summary) Entry{{name, summary}, function, nullptr},
+#define MAXIMISE(name, function, summary) Entry{{name, summary}, nullptr, function},
+  static const std::vector<Entry> all{
+#include "strategies.def"
+  };
+#undef DRAW
+#undef MAXIMISE
+  return all;
+}
+
+}  // namespace
+
+const std::vector<StrategyInfo>& strategies() {
+  static const std::vector<StrategyInfo> all = [] {
+    std::vector<StrategyInfo> infos;
+    for (const Entry& entry : entries()) {
+      infos.push_back(entry.info);
+    }
+    return infos;
+  }();
+  return all;
+}
+
+std::unique_ptr<Strategy> make_strategy(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.info.name != name) {
+      names.push_back(entry.info.name);
+      continue;
+    }
+    if (entry.draw != nullptr) {
+      return std::make_unique<Draw>(entry.draw);
+    }
+    return std::make_unique<Maximise>(entry.make);
+  }
+  throw InputError(unknown_name_message("strategy", name, names));
+}
+
+}  // namespace gpilot::acquisition

@@ -1,0 +1,104 @@
+#include "gpilot/study/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gpilot/error.hpp"
+#include "gpilot/study/system_model.hpp"
+#include "gpilot/systems/controls.hpp"
+#include "gpilot/systems/simulate.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+/// A simulated rig: applies controls one after another and measures.
+class Rig {
+ public:
+  Rig(const systems::System& system, const TrialOptions& options)
+      : simulator_(system, {.seed = options.seed, .trial = options.trial}), x_(simulator_.initial_state()) {}
+
+  Vector apply(VectorRef control) {
+    x_ = simulator_.advance(x_, control, t_++);
+    return simulator_.measure(x_, t_);
+  }
+
+ private:
+  systems::Simulator simulator_;
+  Vector x_;
+  Index t_ = 0;
+};
+
+/// The rows before the first choice; row 0 has no output.
+ssm::Sequence initial_rows(const systems::System& system, Rig& rig, const TrialOptions& options) {
+  const Matrix controls = options.initial_controls
+                              ? *options.initial_controls
+                              : systems::random_controls(system, options.initial, {}, options.seed, options.trial);
+  systems::check_in_control_box(system, controls);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  ssm::Sequence data{Matrix::Constant(controls.rows() + 1, system.control_dim(), kNaN),
+                     Matrix::Constant(controls.rows() + 1, system.output_dim(), kNaN)};
+  data.controls.topRows(controls.rows()) = controls;
+  for (Index t = 0; t < controls.rows(); ++t) {
+    data.outputs.row(t + 1) = rig.apply(controls.row(t).transpose()).transpose();
+  }
+  return data;
+}
+
+TrialStep judged(const ExplorationStep& step, const Evaluation& evaluation, const ssm::Model& model) {
+  const auto begin = std::chrono::steady_clock::now();
+  TrialStep result{step, evaluation.evaluate(model), 0.0};
+  result.evaluate_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace
+
+void TrialOptions::validate() const {
+  if (steps < 1) {
+    throw InputError(fmt::format("steps: {}, expected at least 1", steps));
+  }
+  const Index rows = initial_controls ? initial_controls->rows() : initial;
+  if (rows < 1) {
+    throw InputError(fmt::format("initial: {} measurements, expected at least 1", rows));
+  }
+  if (retrain_every < 1) {
+    throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
+  }
+}
+
+Trial run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
+                const OnTrialStep& on_step) {
+  options.validate();
+  ExplorationOptions exploration_options{.strategy = options.strategy,
+                                         .fit = {},
+                                         .retrain_every = options.retrain_every,
+                                         .landscape = options.landscape,
+                                         .seed = options.seed,
+                                         .trial = options.trial};
+  ssm::ModelSpec spec = model_spec(system);
+  if (options.paper) {
+    apply_paper_settings(system, spec, exploration_options.fit);
+  }
+  Rig rig(system, options);
+  Exploration exploration(std::move(spec), system.spec().control_box, initial_rows(system, rig, options),
+                          std::move(exploration_options));
+  Trial trial;
+  trial.steps.push_back(judged(exploration.steps().back(), evaluation, exploration.model()));
+  bool go_on = !on_step || on_step(trial.steps.back());
+  for (Index k = 0; go_on && k < options.steps; ++k) {
+    const Vector control = exploration.ask();
+    const ExplorationStep& step = exploration.observe(control, rig.apply(control));
+    trial.steps.push_back(judged(step, evaluation, exploration.model()));
+    go_on = !on_step || on_step(trial.steps.back());
+  }
+  trial.model = exploration.model();
+  trial.data = exploration.data();
+  return trial;
+}
+
+}  // namespace gpilot::study
