@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "descriptor.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/study/table.hpp"
 
@@ -16,49 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An open file descriptor, closed at the end of its scope.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~Descriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  bool is_open() const { return value_ >= 0; }
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
-
-[[noreturn]] void fail(const std::string& path) {
-  throw std::system_error(errno, std::generic_category(), fmt::format("{}: cannot write the file", path));
-}
-
-[[noreturn]] void refuse(const std::string& path, std::string_view reason) {
-  throw InputError(fmt::format("{}: cannot write the file: {}", path, reason));
-}
-
-void write_all(const Descriptor& file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
-      fail(path);
-    }
-    text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
-  }
-}
-
 void write_directly(const std::string& path, std::string_view text) {
   const Descriptor file(path, O_WRONLY);
   if (!file.is_open()) {
-    refuse(path, std::strerror(errno));
+    refuse_to_write(path, std::strerror(errno));
   }
   write_all(file, text, path);
 }
@@ -84,12 +46,12 @@ void replace_file(const std::string& path, const fs::path& target, std::string_v
   const fs::path temporary = temporary_path(target);
   const Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL);
   if (!file.is_open()) {
-    refuse(path, std::strerror(errno));
+    refuse_to_write(path, std::strerror(errno));
   }
   RemoveUnlessKept guard{temporary};
   write_all(file, text, path);
   if (::fsync(file.get()) != 0 || ::rename(temporary.c_str(), target.c_str()) != 0) {
-    fail(path);
+    fail_to_write(path);
   }
   guard.kept = true;
   // The new name is safe only once the directory is; a file system that cannot sync directories has done its best.
@@ -110,14 +72,14 @@ void write_file_atomically(const std::string& path, std::string_view text) {
   const fs::path target = fs::weakly_canonical(fs::absolute(path), ignored);
   const fs::file_status status = fs::status(target, ignored);
   if (fs::is_directory(status) || !fs::path(path).has_filename()) {
-    refuse(path, "it is a directory");
+    refuse_to_write(path, "it is a directory");
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     write_directly(path, text);
     return;
   }
   if (!fs::is_directory(target.parent_path(), ignored)) {
-    refuse(path, fmt::format("there is no directory '{}'", fs::path(path).parent_path().string()));
+    refuse_to_write(path, fmt::format("there is no directory '{}'", fs::path(path).parent_path().string()));
   }
   replace_file(path, target, text);
 }

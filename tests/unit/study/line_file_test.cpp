@@ -1,0 +1,42 @@
+#include "gpilot/study/line_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gpilot/error.hpp"
+#include "support/message_of.hpp"
+
+namespace gpilot::study {
+namespace {
+
+using test::message_of;
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(LineFile, EveryLineIsThereAtOnceAndAnExistingFileIsRefused) {
+  const std::string path = testing::TempDir() + "gpilot_line_file_test.jsonl";
+  std::filesystem::remove(path);
+  {
+    LineFile file(path);
+    file.append("{\"step\":0}");
+    EXPECT_EQ(text_of(path), "{\"step\":0}\n");
+    file.append("");
+    file.append("c");
+    EXPECT_EQ(text_of(path), "{\"step\":0}\n\nc\n");
+  }
+  EXPECT_EQ(message_of<InputError>([&] { LineFile again(path); }), path + ": cannot write the file: File exists");
+  EXPECT_EQ(text_of(path), "{\"step\":0}\n\nc\n");
+  std::filesystem::remove(path);
+  EXPECT_EQ(message_of<InputError>([&] { LineFile nowhere(path + "/a"); }),
+            path + "/a: cannot write the file: No such file or directory");
+}
+
+}  // namespace
+}  // namespace gpilot::study
