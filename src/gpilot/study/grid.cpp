@@ -9,6 +9,22 @@
 
 namespace gpilot::study {
 
+namespace {
+
+/// Weighted means of the ends, which hits round numbers (0 in the middle of [-0.5, 0.5]) where adding up steps does
+/// not.
+Vector spaced(double low, double high, Index count) {
+  Vector values(count);
+  const auto intervals = static_cast<double>(count - 1);
+  for (Index k = 0; k < count; ++k) {
+    const auto right = static_cast<double>(k);
+    values(k) = k == 0 ? low : k == count - 1 ? high : (low * (intervals - right) + high * right) / intervals;
+  }
+  return values;
+}
+
+}  // namespace
+
 Matrix regular_grid(const Box& box, std::span<const Index> points) {
   const Index dimensions = box.low.size();
   if (static_cast<Index>(points.size()) != dimensions || std::ranges::any_of(points, [](Index n) { return n < 1; })) {
@@ -26,8 +42,7 @@ Matrix regular_grid(const Box& box, std::span<const Index> points) {
   Index repeat = total;  // rows that share a value of this dimension and of all before it
   for (Index i = 0; i < dimensions; ++i) {
     const Index count = counts[static_cast<std::size_t>(i)];
-    Vector values = Vector::LinSpaced(count, box.low(i), box.high(i));
-    values(0) = box.low(i);
+    const Vector values = spaced(box.low(i), box.high(i), count);
     repeat /= count;
     for (Index row = 0; row < total; ++row) {
       grid(row, i) = values((row / repeat) % count);

@@ -20,6 +20,13 @@ TEST(RegularGrid, HoldsAllCombinationsAndTheCorners) {
   EXPECT_EQ(grid, expected);
 }
 
+TEST(RegularGrid, HitsRoundNumbers) {
+  const Matrix grid = regular_grid({Vector{{-0.5}}, Vector{{0.5}}}, std::vector<Index>{11});
+  EXPECT_EQ(grid(3, 0), -0.2);
+  EXPECT_EQ(grid(5, 0), 0.0);
+  EXPECT_EQ(grid(10, 0), 0.5);
+}
+
 TEST(RegularGrid, AnIntervalWithoutWidthIsOnePoint) {
   const Box box{Vector{{0.5, 0.0}}, Vector{{0.5, 1.0}}};
   Matrix expected(3, 2);
