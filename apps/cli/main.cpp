@@ -12,11 +12,12 @@
 #include "gpilot/error.hpp"
 #include "gpilot/suggest.hpp"
 #include "gpilot/version.hpp"
+#include "interrupt.hpp"
 
 namespace gpilot::cli {
 namespace {
 
-enum ExitCode : int { kOk = 0, kFailed = 1, kWrongInput = 2 };
+enum ExitCode : int { kOk = 0, kFailed = 1, kWrongInput = 2, kInterrupted = 130 };
 
 int report(std::string_view message, ExitCode code) {
   fmt::print(stderr, "gpilot: error: {}\n", message);
@@ -83,6 +84,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const gpilot::InputError& error) {
     return report(error.what(), kWrongInput);
+  } catch (const Interrupted& interrupted) {
+    fmt::print(stderr, "gpilot: {}\n", interrupted.what());
+    return kInterrupted;
   } catch (const std::bad_alloc&) {
     return report("out of memory", kFailed);
   } catch (const std::exception& error) {

@@ -51,6 +51,24 @@ std::pair<std::string, double> parse_assignment(std::string_view option, std::st
   return {std::string(text.substr(0, equals)), parse_number(option, text.substr(equals + 1))};
 }
 
+Box parse_box(std::string_view option, std::string_view text) {
+  std::vector<double> low;
+  std::vector<double> high;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view interval = text.substr(begin, end - begin);
+    const std::size_t colon = interval.find(':');
+    if (colon == std::string::npos) {
+      throw InputError(fmt::format("{}: expected LOW:HIGH for each control, not '{}'", option, interval));
+    }
+    low.push_back(parse_number(option, interval.substr(0, colon)));
+    high.push_back(parse_number(option, interval.substr(colon + 1)));
+    begin = end + 1;
+  }
+  const auto size = static_cast<Index>(low.size());
+  return {Eigen::Map<const Vector>(low.data(), size), Eigen::Map<const Vector>(high.data(), size)};
+}
+
 bool looks_like_numbers(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gpilot/box.hpp"
 #include "gpilot/types.hpp"
 
 /// Texts that users type after options. Every parser throws InputError that names the option and the text.
@@ -19,6 +20,8 @@ Vector parse_numbers(std::string_view option, std::string_view text);
 Index parse_count(std::string_view option, std::string_view text, Index lowest);
 /// "NAME=VALUE".
 std::pair<std::string, double> parse_assignment(std::string_view option, std::string_view text);
+/// An interval for each control: "LOW:HIGH,LOW:HIGH".
+Box parse_box(std::string_view option, std::string_view text);
 /// True if the text has only characters of numbers separated by commas, so that it is meant as such.
 bool looks_like_numbers(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "controls_file.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/study/table.hpp"
 #include "gpilot/systems/controls.hpp"
@@ -52,24 +53,6 @@ systems::Hold parse_hold(const std::string& text) {
   return {shortest, parse_count("--hold", std::string_view(text).substr(colon + 1), shortest)};
 }
 
-Box parse_box(const std::string& text) {
-  std::vector<double> low;
-  std::vector<double> high;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string interval = text.substr(begin, end - begin);
-    const std::size_t colon = interval.find(':');
-    if (colon == std::string::npos) {
-      throw InputError(fmt::format("--box: expected LOW:HIGH for each control, not '{}'", interval));
-    }
-    low.push_back(parse_number("--box", interval.substr(0, colon)));
-    high.push_back(parse_number("--box", interval.substr(colon + 1)));
-    begin = end + 1;
-  }
-  const auto size = static_cast<Index>(low.size());
-  return {Eigen::Map<const Vector>(low.data(), size), Eigen::Map<const Vector>(high.data(), size)};
-}
-
 std::optional<Vector> parse_noise(std::string_view option, const std::string& text) {
   if (text.empty()) {
     return std::nullopt;
@@ -88,35 +71,9 @@ std::unique_ptr<System> configured_system(const SimulateArguments& arguments) {
     system->set_dt(parse_number("--dt", arguments.dt));
   }
   if (!arguments.box.empty()) {
-    system->set_control_box(parse_box(arguments.box));
+    system->set_control_box(parse_box("--box", arguments.box));
   }
   return system;
-}
-
-/// The first `steps` rows of the file's columns that carry the controls' names.
-Matrix controls_from_file(const System& system, Index steps, const std::string& path) {
-  const study::Table table = study::read_csv(path);
-  if (table.rows() < steps) {
-    throw InputError(
-        fmt::format("{}: {} steps need {} rows of controls, the file has {}", path, steps, steps, table.rows()));
-  }
-  Matrix controls(steps, system.control_dim());
-  for (Index i = 0; i < controls.cols(); ++i) {
-    const std::string& name = system.spec().controls[static_cast<std::size_t>(i)].name;
-    const Index column = table.find(name);
-    if (column < 0) {
-      throw InputError(fmt::format("{}: there is no column '{}' for the control of {} (columns: {})", path, name,
-                                   system.spec().name, fmt::join(table.columns, ", ")));
-    }
-    controls.col(i) = table.values.col(column).head(steps);
-    for (Index t = 0; t < steps; ++t) {
-      if (std::isnan(controls(t, i))) {
-        throw InputError(
-            fmt::format("{}: the control '{}' is missing in row {}, but {} steps need it", path, name, t, steps));
-      }
-    }
-  }
-  return controls;
 }
 
 Matrix make_controls(const System& system, Index steps, const SimulateArguments& arguments) {
@@ -135,27 +92,19 @@ Matrix make_controls(const System& system, Index steps, const SimulateArguments&
     return systems::constant_controls(system, steps, parse_numbers("--controls", kind));
   }
   if (kind.ends_with(".csv") || std::filesystem::exists(kind)) {
-    return controls_from_file(system, steps, kind);
+    return read_controls(system, kind, steps);
   }
   throw InputError(
       fmt::format("--controls: expected random, extremes, a number for each control or a CSV file, not '{}'", kind));
 }
 
-std::vector<std::string> names(const std::vector<systems::Channel>& channels) {
-  std::vector<std::string> list;
-  for (const systems::Channel& channel : channels) {
-    list.push_back(channel.name);
-  }
-  return list;
-}
-
 study::Table to_table(const System& system, const systems::Trajectory& run, bool with_states) {
   study::Table table;
   table.append(std::vector<std::string>{"t"}, run.times);
-  table.append(names(system.spec().controls), run.controls);
-  table.append(names(system.spec().outputs), run.outputs);
+  table.append(systems::channel_names(system.spec().controls), run.controls);
+  table.append(systems::channel_names(system.spec().outputs), run.outputs);
   if (with_states) {
-    table.append(names(system.spec().states), run.states);
+    table.append(systems::channel_names(system.spec().states), run.states);
   }
   return table;
 }

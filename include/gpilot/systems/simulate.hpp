@@ -46,6 +46,9 @@ class Simulator {
   Vector output_sd_;
 };
 
+/// The times t dt of rows 0, 1, .. without the digits that come from rounding: 0.3, not 0.30000000000000004.
+Vector time_grid(Index rows, double dt);
+
 /// Applies the rows of `controls` [T x P] in turn; T >= 1.
 Trajectory simulate(const System& system, const MatrixRef& controls, const SimulateOptions& options = {});
 

@@ -27,6 +27,8 @@ struct Channel {
   std::string unit;
 };
 
+std::vector<std::string> channel_names(const std::vector<Channel>& channels);
+
 /// The velocity state is the time derivative of the position state (both are indices of states).
 struct DerivativeRelation {
   Index velocity = 0;

@@ -44,16 +44,6 @@ RandomStream stream_at(const SimulateOptions& options, Purpose purpose, Index t)
   return {options.seed, purpose, options.trial, static_cast<std::uint32_t>(t)};
 }
 
-/// t dt without the digits that come from rounding: 0.3, not 0.30000000000000004.
-Vector time_grid(Index rows, double dt) {
-  const double scale = std::pow(10.0, 10.0 - std::floor(std::log10(dt)));
-  Vector times(rows);
-  for (Index t = 0; t < rows; ++t) {
-    times(t) = std::round(static_cast<double>(t) * dt * scale) / scale;
-  }
-  return times;
-}
-
 }  // namespace
 
 Simulator::Simulator(const System& system, const SimulateOptions& options)
@@ -94,6 +84,15 @@ Vector Simulator::measure(const VectorRef& x, Index t) const {
   Vector output = system_.spec().emission * x;
   output += output_sd_.cwiseProduct(stream.normal_vector(output.size()));
   return output;
+}
+
+Vector time_grid(Index rows, double dt) {
+  const double scale = std::pow(10.0, 10.0 - std::floor(std::log10(dt)));
+  Vector times(rows);
+  for (Index t = 0; t < rows; ++t) {
+    times(t) = std::round(static_cast<double>(t) * dt * scale) / scale;
+  }
+  return times;
 }
 
 Trajectory simulate(const System& system, const MatrixRef& controls, const SimulateOptions& options) {

@@ -27,6 +27,14 @@ std::string_view variant_name(Variant variant) {
   return variant == Variant::kPaper ? "paper" : "corrected";
 }
 
+std::vector<std::string> channel_names(const std::vector<Channel>& channels) {
+  std::vector<std::string> names;
+  for (const Channel& channel : channels) {
+    names.push_back(channel.name);
+  }
+  return names;
+}
+
 System::System(SystemSpec spec, Variant variant) : spec_(std::move(spec)), variant_(variant) {}
 
 void System::set_parameter(std::string_view name, double value) {
