@@ -14,10 +14,12 @@ void add_show(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_score(CLI::App& app);
 void add_transition(CLI::App& app);
+void add_criterion(CLI::App& app);
+void add_run(CLI::App& app);
 
 /// All subcommands, in the order in which --help lists them.
 inline constexpr void (*kCommands[])(CLI::App&) = {
-    add_systems, add_simulate, add_fit, add_show, add_predict, add_score, add_transition,
+    add_systems, add_simulate, add_fit, add_show, add_predict, add_score, add_transition, add_criterion, add_run,
 };
 
 }  // namespace gpilot::cli

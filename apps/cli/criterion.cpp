@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/ssm/transition.hpp"
+#include "gpilot/study/grid.hpp"
+#include "gpilot/study/model_file.hpp"
+#include "gpilot/study/table.hpp"
+#include "new_data.hpp"
+#include "options.hpp"
+
+namespace gpilot::cli {
+namespace {
+
+using acquisition::Situation;
+
+/// What the user typed; an empty text was not given.
+struct CriterionArguments {
+  std::string model;
+  std::string criterion = "totmi";
+  std::string grid = "101";
+  std::string box;
+  std::string data;
+  std::uint64_t seed = 0;
+  std::string output;
+  Format format = Format::kText;
+};
+
+/// --box, or the ranges that were declared when the model was trained. User units.
+Box control_box(const CriterionArguments& arguments, const ssm::ModelSpec& spec) {
+  const auto P = static_cast<Index>(spec.inputs.size());
+  Box box{Vector(P), Vector(P)};
+  if (!arguments.box.empty()) {
+    box = parse_box("--box", arguments.box);
+    if (box.low.size() != P) {
+      throw InputError(fmt::format("--box: {} interval(s), the model has {} control(s): {}", box.low.size(), P,
+                                   fmt::join(spec.inputs, ", ")));
+    }
+  }
+  for (Index p = 0; p < P; ++p) {
+    const std::string& input = spec.inputs[static_cast<std::size_t>(p)];
+    if (arguments.box.empty()) {
+      const auto range = std::ranges::find(spec.ranges, input, &ssm::Range::name);
+      if (range == spec.ranges.end()) {
+        throw InputError(fmt::format("{}: no range was declared for the control '{}': give --box LOW:HIGH,..",
+                                     arguments.model, input));
+      }
+      box.low(p) = range->low;
+      box.high(p) = range->high;
+    }
+    if (!(box.low(p) < box.high(p))) {
+      throw InputError(fmt::format("--box: [{}, {}] of the control '{}' is empty, expected LOW below HIGH", box.low(p),
+                                   box.high(p), input));
+    }
+  }
+  return box;
+}
+
+Matrix control_grid(const CriterionArguments& arguments, const Box& box) {
+  constexpr double kMostPoints = 1e6;
+  const Index points = parse_count("--grid", arguments.grid, 2);
+  const double total = std::pow(static_cast<double>(points), static_cast<double>(box.low.size()));
+  if (total > kMostPoints) {
+    throw InputError(fmt::format("--grid: {} points for each of {} controls are {:.0f}, at most {:.0f} are allowed",
+                                 points, box.low.size(), total, kMostPoints));
+  }
+  return study::regular_grid(box, std::vector<Index>(static_cast<std::size_t>(box.low.size()), points));
+}
+
+/// Where the model stands: the end of its training data, or of a recording that it follows. Scaled units.
+class Standpoint {
+ public:
+  Standpoint(const ssm::Model& model, const std::optional<ssm::Sequence>& recording, const Box& box, std::uint64_t seed)
+      : model_(model),
+        seed_(seed),
+        transition_(model.gp.structure, model.gp.parameters, model.gp.weights),
+        nodes_(gp::make_nodes(model.spec.nodes, model.gp.structure.states, model.spec.node_points, model.seed)),
+        box_{scaled(box.low), scaled(box.high)} {
+    if (recording) {
+      follow(model.scaling.to_scaled(*recording));
+    } else {
+      const Index D = model.states.states();
+      const Index last = model.states.rows() - 1;
+      belief_ = {model.states.m.col(last), ssm::marginal_covariances(model.states).middleCols(D * last, D)};
+    }
+  }
+
+  Situation situation() const {
+    // q(x) belongs to the training rows: it goes along when the recording is as long, and so can be that of training.
+    const bool trained_on = history_ && model_.starts.size() == 2 && model_.states.rows() == history_->rows();
+    return {.transition = transition_,
+            .nodes = nodes_,
+            .belief = belief_,
+            .box = box_,
+            .history = history_ ? &*history_ : nullptr,
+            .q = trained_on ? &model_.states : nullptr,
+            .seed = seed_};
+  }
+
+  Vector scaled(const Vector& control) const {
+    return (control - model_.scaling.control_offset).cwiseQuotient(model_.scaling.control_scale);
+  }
+  Vector user(const Vector& control) const {
+    return model_.scaling.control_offset + model_.scaling.control_scale.cwiseProduct(control);
+  }
+
+ private:
+  void follow(const ssm::Sequence& s) {
+    const ssm::Filter filter(transition_, nodes_);
+    belief_ = filter.initial();
+    for (Index t = 0; t < s.rows(); ++t) {
+      if (t > 0) {
+        belief_ = filter.predict(belief_, s.controls.row(t - 1).transpose());
+      }
+      filter.update(belief_, s.outputs.row(t).transpose());
+    }
+    history_ = ssm::concatenate({s});
+  }
+
+  const ssm::Model& model_;
+  std::uint64_t seed_;
+  ssm::Transition transition_;
+  gp::Nodes nodes_;
+  Box box_;
+  ssm::StateBelief belief_;
+  std::optional<ssm::Series> history_;
+};
+
+/// The best control, user units, and the criterion over the grid.
+struct Landscape {
+  Vector best;
+  double best_value = 0.0;
+  Vector values;  ///< at the grid's rows
+};
+
+Landscape evaluate(const CriterionArguments& arguments, const Standpoint& standpoint, const Box& box,
+                   const Matrix& grid) {
+  const std::unique_ptr<acquisition::Strategy> strategy = acquisition::make_strategy(arguments.criterion);
+  const Situation situation = standpoint.situation();
+  const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
+  if (!criterion) {
+    throw InputError(
+        fmt::format("--criterion: {} draws its controls, it has no criterion to show", arguments.criterion));
+  }
+  const acquisition::Choice choice = strategy->choose(situation);
+  // Rounding on the way through scaled units must not leave the box.
+  Landscape landscape{standpoint.user(choice.control).cwiseMax(box.low).cwiseMin(box.high), choice.value,
+                      Vector(grid.rows())};
+  for (Index n = 0; n < grid.rows(); ++n) {
+    landscape.values(n) = criterion->value(standpoint.scaled(grid.row(n).transpose()), nullptr);
+  }
+  return landscape;
+}
+
+void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& spec, const Box& box,
+                   const Landscape& landscape) {
+  const double low = landscape.values.minCoeff();
+  const double high = landscape.values.maxCoeff();
+  if (arguments.format == Format::kJson) {
+    nlohmann::ordered_json best;
+    nlohmann::ordered_json ranges;
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+      best[spec.inputs[i]] = landscape.best(static_cast<Index>(i));
+      ranges[spec.inputs[i]] = {box.low(static_cast<Index>(i)), box.high(static_cast<Index>(i))};
+    }
+    nlohmann::ordered_json summary = {
+        {"criterion", arguments.criterion}, {"model", arguments.model},          {"box", ranges}, {"best", best},
+        {"value", landscape.best_value},    {"points", landscape.values.size()}, {"lowest", low}, {"highest", high}};
+    if (!arguments.output.empty()) {
+      summary["file"] = arguments.output;
+    }
+    fmt::print("{}\n", summary.dump(2));
+    return;
+  }
+  std::vector<std::string> best;
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+    best.push_back(fmt::format("{} = {:.6g}", spec.inputs[i], landscape.best(static_cast<Index>(i))));
+  }
+  fmt::print("{} is largest at {}: {:.6g}; over the {} points of the grid it goes from {:.6g} to {:.6g}\n",
+             arguments.criterion, fmt::join(best, ", "), landscape.best_value, landscape.values.size(), low, high);
+  if (!arguments.output.empty()) {
+    fmt::print("wrote the values (columns {}, value) to {}\n", fmt::join(spec.inputs, ", "), arguments.output);
+  }
+}
+
+void run_criterion(const CriterionArguments& arguments) {
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.format == Format::kJson) {
+    throw InputError("--format json prints a summary, so the values need a file: give -o FILE.csv, not -o -");
+  }
+  ssm::Model model;
+  std::optional<ssm::Sequence> recording;
+  if (arguments.data.empty()) {
+    model = study::load_model(arguments.model);
+  } else {
+    NewDataArguments both;
+    both.model = arguments.model;
+    both.file = arguments.data;
+    NewData data = load_new_data(both, Outputs::kRequired);
+    model = std::move(data.model);
+    recording = std::move(data.sequence);
+  }
+  const Box box = control_box(arguments, model.spec);
+  const Matrix grid = control_grid(arguments, box);
+  const Standpoint standpoint(model, recording, box, arguments.seed);
+  const Landscape landscape = evaluate(arguments, standpoint, box, grid);
+  study::Table table;
+  table.append(model.spec.inputs, grid);
+  table.append(std::vector<std::string>{"value"}, landscape.values);
+  if (to_stdout) {
+    fmt::print("{}", study::format_csv(table));
+    return;
+  }
+  if (!arguments.output.empty()) {
+    study::write_csv(arguments.output, table);
+  }
+  print_summary(arguments, model.spec, box, landscape);
+}
+
+}  // namespace
+
+void add_criterion(CLI::App& app) {
+  const auto arguments = std::make_shared<CriterionArguments>();
+  CLI::App* command =
+      app.add_subcommand("criterion", "what each control would teach a model: a criterion over its box");
+  command->add_option("MODEL", arguments->model, "model file written by 'gpilot fit' or 'gpilot run'")->required();
+  std::vector<std::string> known;
+  for (const acquisition::StrategyInfo& strategy : acquisition::strategies()) {
+    known.push_back(strategy.name);
+  }
+  command
+      ->add_option("-c,--criterion", arguments->criterion,
+                   fmt::format("a strategy that has one, of {}", fmt::join(known, ", ")))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--grid", arguments->grid, "points along each control")->type_name("N")->capture_default_str();
+  command->add_option("--box", arguments->box, "range of each control (default: as declared in the model)")
+      ->type_name("LOW:HIGH,..");
+  command->add_option("--data", arguments->data, "recording whose end is the current state (default: the training's)")
+      ->type_name("FILE.csv");
+  add_seed(*command, arguments->seed);
+  command->add_option("-o,--output", arguments->output, "file to write the values to; - is standard output")
+      ->type_name("FILE.csv");
+  add_format(*command, arguments->format);
+  command->footer(
+      "The file has a column for each control and the column value. latmi-x0 and totmi-sampled look at the whole\n"
+      "history: they need --data, totmi-sampled the very recording that the model was trained on. Examples:\n"
+      "  gpilot criterion model.json -c totmi --grid 101 -o landscape.csv\n"
+      "  gpilot criterion model.json -c latmi --box -1:1\n"
+      "  gpilot criterion pendulum/model.json -c totmi-sampled --data pendulum/data.csv");
+  command->callback([arguments] { run_criterion(*arguments); });
+}
+
+}  // namespace gpilot::cli
