@@ -3,33 +3,8 @@
 set -euo pipefail
 
 program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-expect_equal() { # WHAT ACTUAL EXPECTED
-  [[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
-}
-
-# Runs the program, expects exit code 2, one line on stderr with the given text, and no new file.
-expect_refused() { # TEXT ARGUMENTS..
-  local text=$1 code=0 before after
-  shift
-  before=$(ls -A)
-  "$program" "$@" >"$folder.out" 2>"$folder.err" || code=$?
-  after=$(ls -A)
-  expect_equal "exit code of: $*" "$code" 2
-  expect_equal "lines on stderr of: $*" "$(wc -l <"$folder.err")" 1
-  expect_equal "files after: $*" "$after" "$before"
-  grep -qF -- "$text" "$folder.err" || fail "'$text' is not in: $(cat "$folder.err")"
-  rm -f "$folder.out" "$folder.err"
-}
+# shellcheck source=tests/integration/support.sh
+. "$(dirname "$0")/support.sh"
 
 for command in predict score; do
   "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
@@ -78,8 +53,4 @@ expect_refused "gap.csv, line 5, column 'c'" predict model.json gap.csv -o x.csv
 awk -F, -v OFS=, 'NR == 7 { $1 = 0.55 } { print }' test.csv >uneven.csv
 expect_refused "uneven.csv, line 7, column 't'" score model.json uneven.csv
 
-if ((failures > 0)); then
-  echo "$failures checks failed" >&2
-  exit 1
-fi
-echo "all checks passed"
+finish

@@ -3,34 +3,8 @@
 set -euo pipefail
 
 program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-expect_equal() { # WHAT ACTUAL EXPECTED
-  [[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
-}
-
-# Runs the program, expects exit code 2, one line on stderr with the given text, and no new file.
-expect_refused() { # TEXT ARGUMENTS..
-  local text=$1 code=0 before after
-  shift
-  before=$(ls -A)
-  "$program" "$@" >"$folder.out" 2>"$folder.err" || code=$?
-  after=$(ls -A)
-  expect_equal "exit code of: $*" "$code" 2
-  expect_equal "lines on stderr of: $*" "$(wc -l <"$folder.err")" 1
-  expect_equal "files after: $*" "$after" "$before"
-  grep -qF -- "gpilot: error: " "$folder.err" || fail "no 'gpilot: error: ' in: $(cat "$folder.err")"
-  grep -qF -- "$text" "$folder.err" || fail "'$text' is not in: $(cat "$folder.err")"
-  rm -f "$folder.out" "$folder.err"
-}
+# shellcheck source=tests/integration/support.sh
+. "$(dirname "$0")/support.sh"
 
 # Listings, help, version.
 "$program" --version | grep -q '^gpilot [0-9]' || fail "--version"
@@ -112,8 +86,4 @@ code=0
 "$program" simulate kink --steps 5 -o /dev/full >/dev/null 2>&1 || code=$?
 expect_equal "exit code when the disk is full" "$code" 1
 
-if ((failures > 0)); then
-  echo "$failures checks failed" >&2
-  exit 1
-fi
-echo "all checks passed"
+finish
