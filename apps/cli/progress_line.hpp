@@ -5,8 +5,8 @@
 
 namespace gpilot::cli {
 
-/// Progress on standard error: one line that is rewritten on a terminal, a plain line for every new stage elsewhere if
-/// asked for, otherwise nothing. The rewritten line is erased at the end, so that errors and results stand alone.
+/// Progress on standard error: one line that is rewritten on a terminal; elsewhere, if asked for, a plain line now and
+/// then, otherwise nothing. The rewritten line is erased at the end, so that errors and results stand alone.
 class ProgressLine {
  public:
   explicit ProgressLine(bool verbose);
@@ -16,17 +16,22 @@ class ProgressLine {
   ProgressLine(ProgressLine&&) = delete;
   ProgressLine& operator=(ProgressLine&&) = delete;
 
-  /// `fraction` from 0 to 1.
+  /// `fraction` from 0 to 1; a plain line for every new stage.
   void show(const std::string& stage, double fraction, double objective);
+  /// A plain line for every tenth of the work.
+  void show(double fraction, const std::string& text);
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void draw(int percent, const std::string& text);
+
   bool terminal_;
   bool verbose_;
   bool drawn_ = false;
   std::string stage_;
+  int tenths_ = 0;  ///< of the work, when the last plain line was written
   Clock::time_point last_;
 };
 

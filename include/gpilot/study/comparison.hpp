@@ -52,7 +52,7 @@ struct ComparisonProgress {
   Index done = 0;         ///< trials, those found in the directory included
   Index found = 0;        ///< trials that were in the directory already
   Index total = 0;        ///< trials
-  double fraction = 0.0;  ///< of the steps that were left to do at the start
+  double fraction = 0.0;  ///< of the work that was left at the start
 };
 
 /// Runs one trial; nothing if it was stopped because `go_on`, asked after every step, said no.

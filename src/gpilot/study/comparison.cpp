@@ -75,9 +75,10 @@ class Jobs {
     load();
   }
 
+  bool any_left() const { return !left_.empty(); }
+
   void run(const RunJob& run_job) {
     const int threads = execution_.threads > 0 ? execution_.threads : oneapi::tbb::info::default_concurrency();
-    report(0);
     // Without it more threads than cores would be refused.
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                             static_cast<std::size_t>(threads));
@@ -137,7 +138,7 @@ class Jobs {
   void run_one(const RunJob& run_job, std::size_t j) {
     try {
       std::optional<TrialRecord> record = run_job(jobs_[j], [this] {
-        report(1);
+        report();
         return !stopped();
       });
       if (!record) {
@@ -154,7 +155,7 @@ class Jobs {
       keep_failure(std::current_exception());
       given_up_ = true;
     }
-    report(0);
+    report();
   }
 
   void keep_failure(std::exception_ptr failure) {
@@ -164,15 +165,16 @@ class Jobs {
     }
   }
 
-  void report(Index steps) {
+  /// After every step of a trial, and when it is stored.
+  void report() {
     const std::scoped_lock lock(mutex_);
-    steps_done_ += steps;
+    ++reports_;
     if (execution_.on_progress) {
-      const auto to_do = static_cast<double>(std::ssize(left_) * (options_.steps + 1));
+      const auto expected = static_cast<double>(std::ssize(left_) * (options_.steps + 2));
       execution_.on_progress({.done = outcome_.done,
                               .found = outcome_.found,
                               .total = outcome_.total,
-                              .fraction = left_.empty() ? 1.0 : static_cast<double>(steps_done_) / to_do});
+                              .fraction = static_cast<double>(reports_) / expected});
     }
   }
 
@@ -186,7 +188,7 @@ class Jobs {
   std::atomic<bool> given_up_{false};
   std::mutex mutex_;  ///< guards what follows, and calls of on_progress
   ComparisonOutcome outcome_;
-  Index steps_done_ = 0;
+  Index reports_ = 0;
   std::exception_ptr failure_;
 };
 
@@ -197,7 +199,9 @@ ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::st
   options.validate();
   const ComparisonStore store(options, directory);
   Jobs jobs(options, store, execution);
-  jobs.run(execution.run_job ? execution.run_job : trial_runner(options));
+  if (jobs.any_left()) {
+    jobs.run(execution.run_job ? execution.run_job : trial_runner(options));
+  }
   return jobs.finish();
 }
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "gpilot/study/comparison_summary.hpp"
+
+namespace gpilot::cli {
+
+/// The tables of one system: the RMSE along the steps, the tests against the references, the effort. Aligned, every
+/// line with its end.
+std::string format_tables(const study::SystemSummary& system, Index trials, Index last_step);
+
+}  // namespace gpilot::cli
