@@ -19,6 +19,7 @@ using study::StrategySummary;
 using study::TrialStatistics;
 
 constexpr int kCell = 16;
+constexpr int kNarrow = 11;
 
 /// Three significant digits, without an exponent where it can be helped.
 std::string number(double value) {
@@ -101,12 +102,13 @@ void append_efforts(std::string& text, const study::SystemSummary& system, Index
   const std::vector<StrategySummary>& strategies = system.metrics.front().strategies;
   const bool goal = strategies.front().steps_to_random.has_value();
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "  {:<{}}{:>{}}{:>{}}{:>{}}{}  {}\n", "milliseconds per step", label, "choose", kCell, "train",
-                 kCell, "evaluate", kCell, goal ? "   steps to random's end" : "", "trainings");
+  fmt::format_to(out, "  {:<{}}{:>{}}{:>{}}{:>{}}{}  {}\n", "milliseconds per step", label, "choose", kNarrow, "train",
+                 kNarrow, "evaluate", kNarrow, goal ? "   steps to random's end" : "", "trainings");
   for (std::size_t k = 0; k < strategies.size(); ++k) {
     const StrategyEffort& effort = system.efforts[k];
     fmt::format_to(out, "  {:<{}}{:>{}}{:>{}}{:>{}}", effort.strategy, label, number(1e3 * effort.choose_seconds),
-                   kCell, number(1e3 * effort.train_seconds), kCell, number(1e3 * effort.evaluate_seconds), kCell);
+                   kNarrow, number(1e3 * effort.train_seconds), kNarrow, number(1e3 * effort.evaluate_seconds),
+                   kNarrow);
     if (goal) {
       const double steps = *strategies[k].steps_to_random;
       fmt::format_to(out, "{:>24}",

@@ -169,6 +169,24 @@ TEST_F(ComparisonDirectory, ResultsDoNotDependOnThreads) {
   EXPECT_EQ(content(path("one") + "/summary.json"), content(path("four") + "/summary.json"));
 }
 
+TEST_F(ComparisonDirectory, RealTrialsDoNotDependOnThreads) {
+  ComparisonOptions options{.systems = {"kink", "pendulum"}, .trials = 1, .steps = 2, .boxes = {}};
+  options.boxes = {{"pendulum", {Vector::Constant(1, -1.0), Vector::Constant(1, 1.0)}}};
+  run_comparison(options, path("one"), {.threads = 1});
+  const ComparisonOutcome outcome = run_comparison(options, path("two"), {.threads = 2});
+  EXPECT_EQ(results("one"), results("two"));
+  // Paired: all strategies begin with the same model.
+  ASSERT_TRUE(outcome.summary);
+  for (const SystemSummary& system : outcome.summary->systems) {
+    const std::vector<StrategySummary>& strategies = system.metrics[0].strategies;
+    EXPECT_EQ(strategies[0].steps[0].value.mean, strategies[3].steps[0].value.mean) << system.system;
+  }
+  // The box matters.
+  options.boxes.clear();
+  run_comparison(options, path("narrow"), {.threads = 2});
+  EXPECT_NE(results("narrow"), results("two"));
+}
+
 TEST_F(ComparisonDirectory, GoesOnWhereItWasStopped) {
   FakeTrials fake;
   run_comparison(small_options(), path("whole"), fake.execution());
