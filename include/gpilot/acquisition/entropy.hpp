@@ -14,7 +14,7 @@ class Entropy : public Criterion {
   double value(VectorRef control, Vector* gradient) const override;
 
  private:
-  const Situation& situation_;
+  Situation situation_;
 };
 
 std::unique_ptr<Criterion> entropy(const Situation& situation);

@@ -15,7 +15,7 @@ class LatestInformation : public Criterion {
   double value(VectorRef control, Vector* gradient) const override;
 
  private:
-  const Situation& situation_;
+  Situation situation_;
   Matrix X_;            ///< [J x I] the belief's nodes; the controls are filled in
   Matrix C_L_inverse_;  ///< C L^-1 [E x D]: from the rows of the transition to the outputs
   Matrix noise_;        ///< R + C Q C^T [E x E]

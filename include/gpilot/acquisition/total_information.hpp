@@ -12,14 +12,15 @@ namespace gpilot::acquisition {
 /// The exact form. With the paper's q(x'|x) = N(A x + b, S) for the new step, A = S Q^-1, b = S C^T R^-1 (y - d),
 /// S = (Q^-1 + C^T R^-1 C)^-1, the step's share is, whatever y is,
 ///   1/2 E[(f - x)^T W (f - x)],  W = Q^-1 - C^T (R + C Q C^T)^-1 C
-/// over q(x_T) and q(f): squared displacement plus variance (docs/math/criteria.md).
+/// over q(x_T) and q(f): squared displacement plus variance (docs/math/criteria.md). Q is diagonal, as in the paper:
+/// the variances of x', without the correlations that declared kinematics bring.
 class TotalInformation : public Criterion {
  public:
   explicit TotalInformation(const Situation& situation);
   double value(VectorRef control, Vector* gradient) const override;
 
  private:
-  const Situation& situation_;
+  Situation situation_;
   Matrix X_;  ///< [J x I] the belief's nodes; the controls are filled in
   Matrix W_;  ///< L^-T W L^-1 [D x D], for the transition's rows
   Matrix z_;  ///< L x at the nodes [J x D]
@@ -44,7 +45,7 @@ class SampledTotalInformation : public Criterion {
   /// x_ holds the samples of the row before, and of this row afterwards.
   double row_information(Index t, RandomStream& random);
 
-  const Situation& situation_;
+  Situation situation_;
   Anchor anchor_;
   Matrix Q_, Q_inverse_;  ///< [D x D] process covariance
   double Q_log_det_ = 0.0;

@@ -17,7 +17,7 @@ struct NormalPrior {
 struct Priors {
   NormalPrior log_variance{-1.0, 1.5};
   NormalPrior log_length_scale{1.1, 1.0};
-  NormalPrior log_linear_sd{-2.0, 0.5};
+  NormalPrior log_linear_sd{-1.0, 1.0};
   double log_q_sd = 2.0;        ///< around centre.log_q
   double log_r_sd = 2.5;        ///< around centre.log_r
   double mean_weight_sd = 1.0;  ///< around centre.mean_weights

@@ -7,8 +7,8 @@
 namespace gpilot::study {
 
 /// What a model of a simulated system is told: names, dt, the emission, p(x_0), which states are derivatives of others
-/// (if `declare_derivatives`), and the ranges of controls (the box) and outputs (the region of interest), so that
-/// scales do not depend on data. Noises and the transition are left to learn.
+/// (if `declare_derivatives`), and ranges, so that scales do not depend on data: the box of the controls, the region of
+/// interest for outputs and declared derivatives. Noises and the transition are left to learn.
 ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives = true);
 
 /// Changes a model and its training to the paper's: the kernel, its initial values and the epochs of the paper's table,

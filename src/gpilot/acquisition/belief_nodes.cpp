@@ -23,4 +23,8 @@ Matrix output_noise(const ssm::Transition& transition) {
   return noise;
 }
 
+Vector independent_process_variances(const ssm::Transition& transition) {
+  return transition.process_covariance().diagonal();
+}
+
 }  // namespace gpilot::acquisition

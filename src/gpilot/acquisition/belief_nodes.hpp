@@ -15,4 +15,9 @@ inline void set_control(Matrix& X, VectorRef control) {
 /// R + C Q C^T [E x E]: the covariance of y' given f.
 Matrix output_noise(const ssm::Transition& transition);
 
+/// The process variances of x' [D], taken as independent: what the total information is measured by. A declared
+/// position shares its velocity's noise, and with that correlation the criterion rewards acceleration alone and holds
+/// the system at rest (docs/decisions/total-information-noise.md).
+Vector independent_process_variances(const ssm::Transition& transition);
+
 }  // namespace gpilot::acquisition

@@ -93,18 +93,18 @@ double SampledTotalInformation::row_information(Index t, RandomStream& random) {
 }
 
 SampledTotalInformation::SampledTotalInformation(const Situation& situation, Index samples, Anchor anchor)
-    : situation_(situation), anchor_(anchor), Q_(situation.transition.process_covariance()) {
+    : situation_(situation), anchor_(anchor), Q_(independent_process_variances(situation.transition).asDiagonal()) {
   if (situation.history == nullptr || situation.q == nullptr || situation.q->rows() > situation.history->rows()) {
     throw InputError(
         "totmi-sampled draws whole trajectories: it needs the data that the model was trained on, not the model alone");
   }
   const ssm::Transition& transition = situation.transition;
   const ssm::Parameters& p = transition.parameters();
-  const Matrix L = transition.structure().left();
-  Q_inverse_ = L.transpose() * (-p.log_q.array()).exp().matrix().asDiagonal() * L;
-  Q_log_det_ = p.log_q.sum();  // |L| = 1
+  Q_inverse_ = Q_.diagonal().cwiseInverse().asDiagonal();
+  Q_log_det_ = Q_.diagonal().array().log().sum();
   // S by the matrix inversion lemma: no inverse of a nearly singular precision.
-  const Matrix noise = output_noise(transition);
+  Matrix noise = p.C * Q_ * p.C.transpose();
+  noise.diagonal() += p.log_r.array().exp().matrix();
   Matrix noise_chol;
   linalg::cholesky(noise, noise_chol, "covariance of an output given the function");
   const Matrix half = noise_chol.triangularView<Eigen::Lower>().solve(p.C * Q_);

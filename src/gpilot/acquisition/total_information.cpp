@@ -13,11 +13,13 @@ namespace {
 /// Q^-1 - C^T (R + C Q C^T)^-1 C [D x D].
 Matrix displacement_weight(const ssm::Transition& transition) {
   const ssm::Parameters& p = transition.parameters();
-  const Matrix L = transition.structure().left();
+  const Vector q = independent_process_variances(transition);
+  Matrix noise = p.C * q.asDiagonal() * p.C.transpose();
+  noise.diagonal() += p.log_r.array().exp().matrix();
   Matrix noise_chol;
-  linalg::cholesky(output_noise(transition), noise_chol, "covariance of an output given the function");
+  linalg::cholesky(noise, noise_chol, "covariance of an output given the function");
   const Matrix half = noise_chol.triangularView<Eigen::Lower>().solve(p.C);
-  return L.transpose() * (-p.log_q.array()).exp().matrix().asDiagonal() * L - half.transpose() * half;
+  return Matrix(q.cwiseInverse().asDiagonal()) - half.transpose() * half;
 }
 
 }  // namespace

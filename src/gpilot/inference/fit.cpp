@@ -109,7 +109,7 @@ ssm::Model Fitter::run() {
     all.front() = train_paper(Trained(all.front()));
   } else if (structure_.inducing > 0) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
-    if (previous_ != nullptr) {
+    if (continues()) {
       all.push_back(warm_start());
     }
     for (int k = 1; k < options_.restarts; ++k) {

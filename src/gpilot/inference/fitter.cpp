@@ -74,16 +74,13 @@ double Fitter::observed_values() const {
 }
 
 /// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
-/// paid for, as in Akaike's criterion with its correction for few data.
+/// paid for, as in Akaike's criterion (its correction for few data would hold a Gaussian process back too long).
 Trained Fitter::judged(Trained t) const {
   const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
   for (const gp::Weights& v : t.component.weights) {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
-  const double values = observed_values();
-  const double k = t.determined;
-  const double price = k + k * (k + 1.0) / std::max(values - k - 1.0, 1.0);
-  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - price / values;
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
   report_progress(t.name, 1.0, t.report.objective);
   return t;
 }
@@ -197,7 +194,7 @@ Trained Fitter::train_paper(const Trained& linear) {
   ssm::StatePosterior q;
   std::vector<gp::Weights> weights;
   ssm::Elbo exact(structure_, series_, nodes_, options_.threads);
-  if (previous_ != nullptr) {
+  if (continues()) {
     p = previous_->gp.parameters;
     q = continued_states(p);
     weights = previous_->gp.weights;
@@ -257,12 +254,6 @@ ssm::StatePosterior Fitter::continued_states(const ssm::Parameters& p) const {
 /// (more rows, or the previous model had none).
 Trained Fitter::warm_start() {
   ssm::Parameters p = previous_->gp.parameters;
-  if (previous_->gp.structure.linear_kernel != structure_.linear_kernel) {
-    p.log_linear_sd = start_.log_linear_sd;
-  }
-  if (previous_->gp.structure.inducing == 0) {
-    set_initial_kernel(p);
-  }
   const ssm::StatePosterior q = continued_states(p);
   if (p.Z.rows() != structure_.inducing) {
     p.Z = inducing_start(structure_, series_, q, options_.seed);

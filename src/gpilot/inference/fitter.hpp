@@ -37,6 +37,9 @@ class Fitter {
   Trained train_linear(int restart);
   Trained train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
   Trained train_paper(const Trained& linear);
+  /// Whether there is something to go on from: a previous model without a Gaussian process has nothing to add to the
+  /// fresh start.
+  bool continues() const { return previous_ != nullptr && previous_->gp.structure.inducing > 0; }
   Trained warm_start();
   ssm::StatePosterior continued_states(const ssm::Parameters& p) const;
   ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;

@@ -2,24 +2,12 @@
 
 namespace gpilot::study {
 
-namespace {
-
-std::vector<std::string> names_of(const std::vector<systems::Channel>& channels) {
-  std::vector<std::string> names;
-  for (const systems::Channel& channel : channels) {
-    names.push_back(channel.name);
-  }
-  return names;
-}
-
-}  // namespace
-
 ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives) {
   const systems::SystemSpec& s = system.spec();
   ssm::ModelSpec spec;
-  spec.inputs = names_of(s.controls);
-  spec.outputs = names_of(s.outputs);
-  spec.states = names_of(s.states);
+  spec.inputs = systems::channel_names(s.controls);
+  spec.outputs = systems::channel_names(s.outputs);
+  spec.states = systems::channel_names(s.states);
   spec.dt = s.dt;
   spec.C = s.emission;
   spec.x0_mean = s.x0_mean;
@@ -28,9 +16,15 @@ ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivative
     const auto p = static_cast<Index>(i);
     spec.ranges.push_back({spec.inputs[i], s.control_box.low(p), s.control_box.high(p)});
   }
+  for (std::size_t e = 0; e < spec.outputs.size(); ++e) {
+    const auto row = s.emission.row(static_cast<Index>(e));
+    spec.ranges.push_back({spec.outputs[e], row.dot(s.region.low), row.dot(s.region.high)});
+  }
   if (declare_derivatives) {
     for (const systems::DerivativeRelation& d : s.derivatives) {
       spec.derivatives.push_back({d.velocity, d.position});
+      const std::string& velocity = spec.states[static_cast<std::size_t>(d.velocity)];
+      spec.ranges.push_back({velocity, s.region.low(d.velocity), s.region.high(d.velocity)});
     }
   }
   return spec;
