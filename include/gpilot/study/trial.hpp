@@ -22,7 +22,7 @@ struct TrialOptions {
   std::uint32_t trial = 0;  ///< trials with the same (seed, trial) share x_0, initial controls and noise
   bool paper = false;       ///< the paper's kernels, initial values and Adam training
   bool landscape = false;
-  std::optional<Matrix> initial_controls;  ///< [initial x P] instead of random ones; sets `initial`
+  std::optional<Matrix> initial_controls{};  ///< [initial x P] instead of random ones; sets `initial`
 
   /// Throws InputError naming the field.
   void validate() const;

@@ -122,6 +122,9 @@ TEST(Strategies, NeverLeaveTheBox) {
       problem.box.high(p) = problem.box.low(p) + std::exp(random.uniform(-12.0, 1.5));
     }
     for (const StrategyInfo& info : strategies()) {
+      if (info.name == "totmi-sampled" && seed % 10 != 0) {  // fifty times the work of the others
+        continue;
+      }
       const Vector c = make_strategy(info.name)->choose(problem.situation()).control;
       ASSERT_EQ(c.size(), problem.box.low.size());
       ASSERT_TRUE((c.array() >= problem.box.low.array()).all() && (c.array() <= problem.box.high.array()).all())

@@ -1,0 +1,161 @@
+#include "gpilot/study/exploration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "gpilot/error.hpp"
+#include "gpilot/random.hpp"
+#include "support/message_of.hpp"
+#include "support/toy_data.hpp"
+
+namespace gpilot::study {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Box toy_box() {
+  return {Vector::Constant(1, -1.0), Vector::Constant(1, 1.5)};
+}
+
+ExplorationOptions toy_options(const std::string& strategy = "totmi") {
+  return {.strategy = strategy, .fit = test::quick_options(), .seed = 3};
+}
+
+Exploration toy_exploration(const ExplorationOptions& options = toy_options()) {
+  return {test::toy_spec(), toy_box(), test::toy_sequence(6), options};
+}
+
+/// What a rig would answer: any number will do for the bookkeeping.
+Vector answer(VectorRef control) {
+  return Vector::Constant(1, 0.3 * control(0) + 0.1);
+}
+
+TEST(Exploration, TrainsOnTheInitialRows) {
+  const Exploration exploration = toy_exploration();
+  ASSERT_EQ(exploration.steps().size(), 1U);
+  EXPECT_TRUE(exploration.steps()[0].trained);
+  EXPECT_FALSE(exploration.steps()[0].status.empty());
+  EXPECT_EQ(exploration.data().rows(), 6);
+  EXPECT_EQ(exploration.model().states.rows(), 6);
+}
+
+TEST(Exploration, AskingTwiceGivesTheSameControl) {
+  Exploration exploration = toy_exploration(toy_options("random"));
+  const Vector first = exploration.ask();
+  EXPECT_EQ(exploration.ask(), first);
+  exploration.observe(first, answer(first));
+  EXPECT_NE(exploration.ask(), first);
+}
+
+TEST(Exploration, RecordsWhatHappened) {
+  ExplorationOptions options = toy_options();
+  options.landscape = true;
+  Exploration exploration = toy_exploration(options);
+  const Vector asked = exploration.ask();
+  const ExplorationStep& step = exploration.observe(asked, answer(asked));
+  EXPECT_EQ(step.step, 1);
+  EXPECT_EQ(step.asked, asked);
+  EXPECT_EQ(step.applied, asked);
+  EXPECT_TRUE(std::isfinite(step.criterion));
+  EXPECT_GT(step.evaluations, 1);
+  EXPECT_TRUE(step.trained);
+  EXPECT_FALSE(step.chosen.empty());
+  ASSERT_GT(step.landscape.rows(), 2);
+  EXPECT_NEAR(step.landscape(0, 0), toy_box().low(0), 1e-12);
+  EXPECT_NEAR(step.landscape(step.landscape.rows() - 1, 0), toy_box().high(0), 1e-12);
+  EXPECT_LE(step.landscape.col(1).maxCoeff(), step.criterion + 1e-9 * std::abs(step.criterion));
+  EXPECT_EQ(exploration.data().rows(), 7);
+}
+
+TEST(Exploration, WhatWasAppliedCounts) {
+  Exploration exploration = toy_exploration();
+  const Vector other = Vector::Constant(1, 0.123);
+  const ExplorationStep& step = exploration.observe(other, answer(other));
+  EXPECT_NE(step.asked, other);
+  EXPECT_EQ(step.applied, other);
+  EXPECT_EQ(exploration.data().controls(5, 0), 0.123);
+}
+
+TEST(Exploration, AMissingOutputIsNoEnd) {
+  Exploration exploration = toy_exploration();
+  for (int k = 0; k < 3; ++k) {
+    exploration.observe(exploration.ask(), Vector::Constant(1, kNaN));
+  }
+  EXPECT_EQ(exploration.data().rows(), 9);
+  EXPECT_TRUE(std::isnan(exploration.data().outputs(8, 0)));
+  EXPECT_TRUE(exploration.ask().allFinite());
+}
+
+TEST(Exploration, TrainsAsOftenAsAsked) {
+  ExplorationOptions options = toy_options();
+  options.retrain_every = 3;
+  Exploration exploration = toy_exploration(options);
+  for (int k = 0; k < 7; ++k) {
+    const Vector c = exploration.ask();
+    exploration.observe(c, answer(c));
+  }
+  for (const ExplorationStep& step : exploration.steps()) {
+    EXPECT_EQ(step.trained, step.step % 3 == 0) << step.step;
+    EXPECT_EQ(step.train_seconds > 0.0, step.trained);
+  }
+}
+
+TEST(Exploration, EveryStrategyGoesOnBetweenTrainings) {
+  for (const acquisition::StrategyInfo& info : acquisition::strategies()) {
+    ExplorationOptions options = toy_options(info.name);
+    options.retrain_every = 5;
+    Exploration exploration = toy_exploration(options);
+    for (int k = 0; k < 3; ++k) {
+      const Vector c = exploration.ask();
+      EXPECT_TRUE(c(0) >= toy_box().low(0) && c(0) <= toy_box().high(0)) << info.name;
+      exploration.observe(c, answer(c));
+    }
+  }
+}
+
+TEST(Exploration, SameSeedSameBits) {
+  const auto controls = [](const std::string& strategy) {
+    Exploration exploration = toy_exploration(toy_options(strategy));
+    for (int k = 0; k < 4; ++k) {
+      const Vector c = exploration.ask();
+      exploration.observe(c, answer(c));
+    }
+    return Matrix(exploration.data().controls.topRows(9));
+  };
+  for (const char* strategy : {"random", "latmi", "totmi-sampled"}) {
+    EXPECT_EQ(controls(strategy), controls(strategy)) << strategy;
+  }
+}
+
+TEST(Exploration, BadArgumentsAreNamed) {
+  const auto message = [](Box box, ssm::Sequence initial, ExplorationOptions options) {
+    return test::message_of<InputError>(
+        [&] { Exploration(test::toy_spec(), std::move(box), std::move(initial), std::move(options)); });
+  };
+  const ssm::Sequence rows = test::toy_sequence(6);
+  EXPECT_NE(message(toy_box(), rows, toy_options("totmy")).find("'totmi'"), std::string::npos);
+  EXPECT_NE(message({Vector::Constant(1, 1.0), Vector::Constant(1, 1.0)}, rows, toy_options()).find("[1, 1] of 'u'"),
+            std::string::npos);
+  EXPECT_NE(message({Vector::Zero(2), Vector::Ones(2)}, rows, toy_options()).find("expected 1"), std::string::npos);
+  EXPECT_NE(message(toy_box(), {rows.controls.topRows(1), rows.outputs.topRows(1)}, toy_options()).find("at least 2"),
+            std::string::npos);
+  ExplorationOptions never = toy_options();
+  never.retrain_every = 0;
+  EXPECT_NE(message(toy_box(), rows, never).find("retrain-every: 0"), std::string::npos);
+}
+
+TEST(Exploration, WrongAnswersChangeNothing) {
+  Exploration exploration = toy_exploration();
+  const Vector one = Vector::Constant(1, 0.5);
+  EXPECT_THROW(exploration.observe(Vector::Constant(1, kNaN), one), InputError);
+  EXPECT_THROW(exploration.observe(Vector::Zero(2), one), InputError);
+  EXPECT_THROW(exploration.observe(one, Vector::Zero(2)), InputError);
+  EXPECT_THROW(exploration.observe(one, Vector::Constant(1, std::numeric_limits<double>::infinity())), InputError);
+  EXPECT_EQ(exploration.data().rows(), 6);
+  EXPECT_EQ(exploration.steps().size(), 1U);
+}
+
+}  // namespace
+}  // namespace gpilot::study

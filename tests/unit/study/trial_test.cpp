@@ -1,0 +1,97 @@
+#include "gpilot/study/trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gpilot/error.hpp"
+#include "gpilot/study/system_model.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "support/message_of.hpp"
+
+namespace gpilot::study {
+namespace {
+
+TrialOptions short_trial(const std::string& strategy, std::uint32_t trial = 0) {
+  return {.strategy = strategy, .steps = 3, .initial = 5, .seed = 4, .trial = trial};
+}
+
+TEST(Trial, StrategiesShareTheirInitialRows) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  const Trial a = run_trial(*system, evaluation, short_trial("random"));
+  const Trial b = run_trial(*system, evaluation, short_trial("randext"));
+  const Trial c = run_trial(*system, evaluation, short_trial("random", 1));
+  EXPECT_EQ(a.data.outputs.middleRows(1, 5), b.data.outputs.middleRows(1, 5));
+  EXPECT_EQ(a.data.controls.topRows(5), b.data.controls.topRows(5));
+  EXPECT_NE(a.data.controls.topRows(5), c.data.controls.topRows(5));
+  EXPECT_EQ(a.steps.front().metrics.front().value, b.steps.front().metrics.front().value);
+  ASSERT_EQ(a.steps.size(), 4U);
+  EXPECT_EQ(a.data.rows(), 9);
+}
+
+TEST(Trial, StopsWhenTold) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  int seen = 0;
+  const Trial trial =
+      run_trial(*system, evaluation, short_trial("random"), [&](const TrialStep&) { return ++seen < 2; });
+  EXPECT_EQ(trial.steps.size(), 2U);
+}
+
+TEST(Trial, TakesInitialControls) {
+  const auto system = systems::make_system("pendulum");
+  const Evaluation evaluation(*system);
+  TrialOptions options = short_trial("random");
+  options.steps = 1;
+  options.initial_controls = Matrix::Constant(7, 1, 0.25);
+  const Trial trial = run_trial(*system, evaluation, options);
+  EXPECT_EQ(trial.data.controls.topRows(7), *options.initial_controls);
+  EXPECT_EQ(trial.data.rows(), 9);
+  options.initial_controls = Matrix::Constant(7, 1, 0.75);
+  EXPECT_NE(test::message_of<InputError>([&] { run_trial(*system, evaluation, options); }).find("[-0.5, 0.5]"),
+            std::string::npos);
+}
+
+TEST(Trial, ThePapersTrainingGoesOnFromTheModelBefore) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  TrialOptions options = short_trial("totmi");
+  options.paper = true;
+  const Trial trial = run_trial(*system, evaluation, options);
+  EXPECT_EQ(trial.model.report.chosen, "adam");
+  EXPECT_EQ(trial.model.scaling.state_scale, Vector::Ones(1));
+  EXPECT_FALSE(trial.model.gp.structure.linear_kernel);
+  EXPECT_EQ(trial.model.report.trace.size(), 100U);
+}
+
+TEST(SystemModel, PaperSettingsAreThoseOfItsTable) {
+  const auto system = systems::make_system("pendulum");
+  ssm::ModelSpec spec = model_spec(*system);
+  EXPECT_EQ(spec.derivatives.size(), 1U);
+  inference::FitOptions fit;
+  apply_paper_settings(*system, spec, fit);
+  EXPECT_EQ(spec.kernel, kernels::Kind::kMatern32);
+  EXPECT_TRUE(spec.derivatives.empty());
+  EXPECT_EQ(fit.epochs, 200);
+  EXPECT_EQ(fit.paper_start, (inference::PaperStart{0.3, 5.0}));
+}
+
+TEST(SystemModel, EveryColumnHasARange) {
+  for (const std::string& name : systems::system_names()) {
+    const auto system = systems::make_system(name);
+    const ssm::ModelSpec spec = model_spec(*system);
+    EXPECT_EQ(spec.ranges.size(), spec.inputs.size() + spec.outputs.size() + spec.derivatives.size()) << name;
+    spec.validate();
+  }
+}
+
+TEST(TrialOptions, WrongOnesAreNamed) {
+  TrialOptions options = short_trial("random");
+  options.steps = 0;
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("steps: 0"), std::string::npos);
+  options.steps = 1;
+  options.initial = 0;
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpilot::study
