@@ -15,7 +15,7 @@ namespace gpilot::study {
 
 namespace {
 
-constexpr std::uint64_t kTestSeed = 20200;
+constexpr std::uint64_t kTestSeed = 50021;
 /// Trials of a user count from 0; tests have the upper half, so that no test shares a stream with a training run.
 constexpr std::uint32_t kFirstTestTrial = 0x8000'0000;
 constexpr Index kPerKind = kTestTrajectories / 4;
