@@ -9,15 +9,15 @@ BUILD_DIR := build/$(PRESET)
 CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench results format format-check tidy asan tsan install clean deps-build deps-bench deps-figures \
-        deps-ci
+.PHONY: help demo test build bench results paper format format-check tidy asan tsan install clean deps-build deps-bench \
+        deps-figures deps-ci
 
 help: ## this list
 	@echo "gpilot: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
 	@echo "Variables: JOBS=$(JOBS) PRESET=$(PRESET) PREFIX=$(PREFIX) CTEST_ARGS= BENCH_ARGS="
 
-demo: deps-figures build ## simulate a pendulum, learn it, predict it, with every command shown
+demo: deps-figures build ## compare strategies on a pendulum and explore it once, with every command shown
 	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
 
 test: $(BUILD_DIR)/build.ninja ## build and run all tests
@@ -37,6 +37,9 @@ results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
 	@cmake --build build/bench --parallel $(JOBS) --target engine
 	@build/bench/bin/engine kink
 	@build/bench/bin/engine latent
+
+paper: deps-figures build ## the experiments and figures of docs/results/paper.md (an hour; goes on where it stopped)
+	@scripts/paper.sh $(BUILD_DIR)/bin/gpilot build/paper
 
 format: deps-ci ## format all C++ files in place
 	@clang-format -i $(CXX_FILES)

@@ -1,54 +1,66 @@
 #!/usr/bin/env bash
-# From nothing to a model with error bars: simulate a pendulum, learn it from 60 measurements of its angle, and predict
-# a motion that was not seen. Every command is shown before it runs. Usage: demo.sh GPILOT FOLDER
+# What choosing controls is worth, in a minute: strategies compared on a pendulum whose velocity nobody measures, then
+# one exploration in the open. Every command is shown before it runs. Usage: demo.sh GPILOT FOLDER
 set -euo pipefail
 gpilot=${1:-build/release/bin/gpilot}
 folder=${2:-build/demo}
+scripts=$(dirname "$0")
 mkdir -p "$folder"
+# Only what an earlier demo made, so that this one starts afresh.
+rm -rf "$folder/compare" "$folder/run" "$folder/test.csv" "$folder/rmse.dat" "$folder/rmse.png"
 
-say() { printf '\n# %s\n' "$*"; }
+say() {
+  echo
+  printf '# %s\n' "$@"
+}
 run() {
   printf '$ gpilot %s\n' "$*"
   "$gpilot" "$@"
 }
 
-say "A pendulum driven by a torque c that is held for 1 to 5 steps. Only its angle is measured, with noise."
-run simulate pendulum --steps 60 --seed 1 --hold 1:5 -o "$folder/train.csv"
-run simulate pendulum --steps 60 --seed 2 --hold 1:5 -o "$folder/test.csv"
+say "Learn a pendulum from 5 noisy measurements of its angle and 20 more, each after a control that is chosen:" \
+  "at random, at random among the extremes, or by information (totmi). Eight paired trials: same start, same noise." \
+  "rmse is the error of predictions 2 s ahead from controls alone, on test motions; predicting the mean has 1."
+run compare pendulum --strategies random,randext,totmi --trials 8 --steps 20 -o "$folder/compare"
 
-say "Learn the dynamics. The velocity th_dot is never measured; it is only said to be the derivative of th. Runs begin near rest."
-run fit "$folder/train.csv" --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --x0 0,0 --x0-sd 0.1,0.1 \
-  -o "$folder/model.json"
-
-say "How good is it on the motion it has not seen, beside a constant and a linear model?"
-run score "$folder/model.json" "$folder/test.csv"
-
-say "Predict that motion from its controls alone (6 s ahead, no measurement used)."
-run predict "$folder/model.json" "$folder/test.csv" -o "$folder/prediction.csv"
-
-if ! command -v gnuplot >/dev/null; then
-  say "The prediction is in $folder/prediction.csv (install gnuplot to see it drawn here)."
-  exit 0
-fi
-
-common="set datafile separator comma; set datafile columnheaders; set xlabel 'time, s'"
-say "The angle over time: prediction (line) and measurement (o). The picture with intervals: $folder/prediction.png"
-gnuplot <<PLOT
-$common
+awk -v metric=rmse -f "$scripts/curves.awk" "$folder/compare/results.csv" >"$folder/rmse.dat"
+if command -v gnuplot >/dev/null; then
+  say "Median rmse over the controls chosen. As a picture, with quartiles: $folder/rmse.png"
+  gnuplot <<PLOT
+set logscale y
+set yrange [0.25:2]
+set xlabel 'controls chosen'
+set xrange [0:20]
+set ytics (0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5)
 set terminal dumb size 100,24
 set key below
-plot '$folder/prediction.csv' using 't':'y_th_mean' with lines title 'predicted', \
-     '$folder/test.csv' using 't':'y_th' with points pt 'o' title 'measured'
-set terminal pngcairo size 1000,500 font 'sans,12'
-set output '$folder/prediction.png'
+plot '$folder/rmse.dat' index 'pendulum random' using 1:3 with linespoints pt 'r' title 'random', \
+     '' index 'pendulum randext' using 1:3 with linespoints pt 'e' title 'randext', \
+     '' index 'pendulum totmi' using 1:3 with linespoints pt 'T' title 'totmi'
+set terminal pngcairo size 900,500 font 'sans,12'
+set output '$folder/rmse.png'
 set key default
-set key top left horizontal
-set offsets 0, 0, graph 0.15, graph 0.05
-set ylabel 'angle, rad'
-set title 'A pendulum predicted from its controls alone'
-set style fill solid noborder
-plot '$folder/prediction.csv' using 't':'y_th_q05':'y_th_q95' with filledcurves lc rgb '#cfe0f5' title '90 %', \
-     '' using 't':'y_th_q25':'y_th_q75' with filledcurves lc rgb '#9dc1ec' title '50 %', \
-     '' using 't':'y_th_mean' with lines lw 2 lc rgb '#1f5fae' title 'predicted mean', \
-     '$folder/test.csv' using 't':'y_th' with points pt 7 ps 0.7 lc rgb '#d1495b' title 'measured'
+set key top right
+set ylabel 'free-run RMSE, test sd'
+set title 'A pendulum learned from its angle: median and quartiles of 8 trials'
+set style fill transparent solid 0.15 noborder
+plot '$folder/rmse.dat' index 'pendulum random' using 1:2:4 with filledcurves lc rgb '#3b6fb6' notitle, \
+     '' index 'pendulum randext' using 1:2:4 with filledcurves lc rgb '#555555' notitle, \
+     '' index 'pendulum totmi' using 1:2:4 with filledcurves lc rgb '#c8372d' notitle, \
+     '' index 'pendulum random' using 1:3 with lines lw 2 lc rgb '#3b6fb6' title 'random', \
+     '' index 'pendulum randext' using 1:3 with lines lw 2 lc rgb '#555555' title 'randext', \
+     '' index 'pendulum totmi' using 1:3 with lines lw 2 lc rgb '#c8372d' title 'totmi'
 PLOT
+else
+  say "Medians and quartiles over the controls chosen are in $folder/rmse.dat (install gnuplot to see them drawn here)."
+fi
+
+say "One such exploration, step by step: the model, its data and a record of every step."
+run run pendulum --strategy totmi --steps 20 -o "$folder/run"
+
+say "What would each control teach it next? And how well does it predict a motion that it has not seen?"
+run criterion "$folder/run/model.json" -c totmi
+run simulate pendulum --steps 60 --seed 2 --hold 1:5 -o "$folder/test.csv"
+run score "$folder/run/model.json" "$folder/test.csv"
+
+say "The comparison is in $folder/compare, the exploration in $folder/run."
