@@ -22,6 +22,7 @@
 #include "gpilot/random.hpp"
 #include "gpilot/ssm/predict.hpp"
 #include "gpilot/ssm/transition.hpp"
+#include "gpilot/study/system_model.hpp"
 #include "gpilot/systems/controls.hpp"
 #include "gpilot/systems/registry.hpp"
 #include "gpilot/systems/simulate.hpp"
@@ -65,27 +66,10 @@ std::string interval(const std::vector<double>& v, Statistic&& statistic, const 
   return fmt::format(fmt::runtime(format), quantile(resampled, 0.025), quantile(resampled, 0.975));
 }
 
+/// Scales come from the training data here: no ranges are declared.
 ssm::ModelSpec spec_of(const systems::System& system, bool declare) {
-  const systems::SystemSpec& s = system.spec();
-  ssm::ModelSpec spec;
-  for (const systems::Channel& c : s.controls) {
-    spec.inputs.push_back(c.name);
-  }
-  for (const systems::Channel& c : s.outputs) {
-    spec.outputs.push_back(c.name);
-  }
-  for (const systems::Channel& c : s.states) {
-    spec.states.push_back(c.name);
-  }
-  spec.dt = s.dt;
-  spec.C = s.emission;
-  spec.x0_mean = s.x0_mean;
-  spec.x0_sd = s.x0_sd;
-  if (declare) {
-    for (const systems::DerivativeRelation& d : s.derivatives) {
-      spec.derivatives.push_back({d.velocity, d.position});
-    }
-  }
+  ssm::ModelSpec spec = study::model_spec(system, declare);
+  spec.ranges.clear();
   return spec;
 }
 

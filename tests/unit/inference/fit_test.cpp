@@ -142,6 +142,22 @@ TEST(WarmStart, FromAnotherModelIsAnError) {
   EXPECT_NE(message.find("kernel"), std::string::npos) << message;
 }
 
+TEST(WarmStart, ThePapersTrainingGoesOnWhereItStopped) {
+  const ssm::Dataset data{toy_sequence(20)};
+  ssm::ModelSpec spec = toy_spec();
+  FitOptions options = quick_options();
+  options.method = Method::kAdam;
+  options.epochs = 60;
+  options.paper_start = {1.0, 1.0};
+  const ssm::Model once = fit(data, spec, options);
+  const ssm::Model twice = fit(data, spec, options, &once);
+  EXPECT_GT(twice.report.bound, once.report.bound + 1.0);
+  EXPECT_EQ(once.scaling.output_scale, Vector::Ones(1));  // raw units
+  spec.states = {"x", "v"};
+  spec.derivatives = {{1, 0}};
+  EXPECT_NE(message_of<InputError>([&] { fit(data, spec, options); }).find("derivatives"), std::string::npos);
+}
+
 struct BadOption {
   const char* name;
   std::function<void(FitOptions&)> spoil;
@@ -158,21 +174,26 @@ TEST_P(BadFitOptions, AreNamed) {
   EXPECT_THROW(fit({toy_sequence(5)}, toy_spec(), options), InputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadFitOptions,
-                         testing::Values(BadOption{"rounds", [](FitOptions& o) { o.rounds = -1; }},
-                                         BadOption{"e-steps", [](FitOptions& o) { o.e_steps = 0; }},
-                                         BadOption{"m-iterations", [](FitOptions& o) { o.m_iterations = 0; }},
-                                         BadOption{"polish", [](FitOptions& o) { o.polish = 0; }},
-                                         BadOption{"restarts", [](FitOptions& o) { o.restarts = 0; }},
-                                         BadOption{"noise-path", [](FitOptions& o) { o.noise_path = -1; }},
-                                         BadOption{"horizon", [](FitOptions& o) { o.horizon = 0; }},
-                                         BadOption{"epochs", [](FitOptions& o) { o.epochs = 0; }},
-                                         BadOption{"samples", [](FitOptions& o) { o.samples = 0; }},
-                                         BadOption{"threads", [](FitOptions& o) { o.threads = 0; }},
-                                         BadOption{"learning-rate", [](FitOptions& o) { o.learning_rate = 0.0; }},
-                                         BadOption{"learning-rate",
-                                                   [](FitOptions& o) { o.learning_rate = std::nan(""); }},
-                                         BadOption{"tied", [](FitOptions& o) { o.tied = true; }}));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadFitOptions,
+    testing::Values(BadOption{"rounds", [](FitOptions& o) { o.rounds = -1; }},
+                    BadOption{"e-steps", [](FitOptions& o) { o.e_steps = 0; }},
+                    BadOption{"m-iterations", [](FitOptions& o) { o.m_iterations = 0; }},
+                    BadOption{"polish", [](FitOptions& o) { o.polish = 0; }},
+                    BadOption{"restarts", [](FitOptions& o) { o.restarts = 0; }},
+                    BadOption{"noise-path", [](FitOptions& o) { o.noise_path = -1; }},
+                    BadOption{"horizon", [](FitOptions& o) { o.horizon = 0; }},
+                    BadOption{"epochs", [](FitOptions& o) { o.epochs = 0; }},
+                    BadOption{"samples", [](FitOptions& o) { o.samples = 0; }},
+                    BadOption{"threads", [](FitOptions& o) { o.threads = 0; }},
+                    BadOption{"learning-rate", [](FitOptions& o) { o.learning_rate = 0.0; }},
+                    BadOption{"learning-rate", [](FitOptions& o) { o.learning_rate = std::nan(""); }},
+                    BadOption{"tied", [](FitOptions& o) { o.tied = true; }},
+                    BadOption{"paper's start", [](FitOptions& o) { o.paper_start = PaperStart{}; }},
+                    BadOption{"length scale 0", [](FitOptions& o) {
+                                o.method = Method::kAdam;
+                                o.paper_start = PaperStart{.variance = 1.0, .length_scale = 0.0};
+                              }}));
 
 TEST(Fit, WithoutDataOrWithoutAnyOutputIsAnError) {
   EXPECT_THROW(fit({}, toy_spec(), quick_options()), InputError);

@@ -1,0 +1,84 @@
+/// What one step of an exploration costs: choosing the control, by strategy, beside training.
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/study/evaluation.hpp"
+#include "gpilot/study/exploration.hpp"
+#include "gpilot/study/system_model.hpp"
+#include "gpilot/systems/controls.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/simulate.hpp"
+
+namespace gpilot {
+namespace {
+
+constexpr Index kPoints = 35;
+
+ssm::Sequence recording(const systems::System& system) {
+  const systems::Trajectory data =
+      systems::simulate(system, systems::random_controls(system, kPoints, {1, 5}, 1), {.seed = 1});
+  return {data.controls, data.outputs};
+}
+
+/// A model that has a Gaussian process for certain: the paper's training does not compare it with a linear one.
+ssm::Model gp_model(const systems::System& system, const ssm::Sequence& data) {
+  inference::FitOptions options;
+  options.method = inference::Method::kAdam;
+  options.epochs = 1;
+  return inference::fit({data}, study::model_spec(system), options);
+}
+
+/// Chooses once per iteration, on a Gaussian process model of 35 points.
+void choose(benchmark::State& state, const std::string& system_name, const std::string& strategy_name) {
+  const auto system = systems::make_system(system_name);
+  const ssm::Sequence data = recording(*system);
+  const ssm::Model model = gp_model(*system, data);
+  const ssm::Transition transition(model.gp.structure, model.gp.parameters, model.gp.weights);
+  const gp::Nodes nodes = gp::make_nodes(gp::NodeRule::kAuto, model.gp.structure.states);
+  const Index D = model.states.states();
+  const Index last = model.states.rows() - 1;
+  const ssm::StateBelief belief{model.states.m.col(last),
+                                ssm::marginal_covariances(model.states).middleCols(D * last, D)};
+  const Vector low =
+      (system->spec().control_box.low - model.scaling.control_offset).cwiseQuotient(model.scaling.control_scale);
+  const Vector high =
+      (system->spec().control_box.high - model.scaling.control_offset).cwiseQuotient(model.scaling.control_scale);
+  const Box box{low, high};
+  const ssm::Series history = ssm::concatenate({model.scaling.to_scaled(data)});
+  const auto strategy = acquisition::make_strategy(strategy_name);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(strategy->choose({.transition = transition,
+                                               .nodes = nodes,
+                                               .belief = belief,
+                                               .box = box,
+                                               .history = &history,
+                                               .q = &model.states}));
+  }
+}
+
+/// Judges a model by the fixed test.
+void evaluate(benchmark::State& state, const std::string& system_name) {
+  const auto system = systems::make_system(system_name);
+  const study::Evaluation evaluation(*system);
+  const ssm::Model model = gp_model(*system, recording(*system));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(evaluation.evaluate(model));
+  }
+}
+
+BENCHMARK_CAPTURE(choose, pendulum_latmi, "pendulum", "latmi")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, pendulum_latmi_x0, "pendulum", "latmi-x0")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, pendulum_totmi, "pendulum", "totmi")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, pendulum_totmi_sampled, "pendulum", "totmi-sampled")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, pendulum_entropy, "pendulum", "entropy")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, tras_latmi, "tras", "latmi")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, tras_totmi, "tras", "totmi")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose, tras_totmi_sampled, "tras", "totmi-sampled")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(evaluate, pendulum, "pendulum")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(evaluate, cart_pole, "cart-pole")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gpilot
