@@ -1,6 +1,5 @@
 #include "gpilot/study/writable.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +8,7 @@
 #include <filesystem>
 
 #include "descriptor.hpp"
-#include "gpilot/error.hpp"
+#include "write_target.hpp"
 
 namespace gpilot::study {
 
@@ -31,25 +30,12 @@ void try_to_create_beside(const std::string& path, const fs::path& target) {
 }  // namespace
 
 void check_writable(const std::string& path) {
-  if (path.empty()) {
-    throw InputError("the name of the file to write is empty");
+  const WriteTarget target = write_target(path);
+  if (!target.direct) {
+    try_to_create_beside(path, target.file);
+  } else if (::access(target.file.c_str(), W_OK) != 0) {
+    refuse_to_write(path, std::strerror(errno));
   }
-  std::error_code ignored;
-  const fs::path target = fs::weakly_canonical(fs::absolute(path), ignored);
-  const fs::file_status status = fs::status(target, ignored);
-  if (fs::is_directory(status) || !fs::path(path).has_filename()) {
-    refuse_to_write(path, "it is a directory");
-  }
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    if (::access(target.c_str(), W_OK) != 0) {
-      refuse_to_write(path, std::strerror(errno));
-    }
-    return;
-  }
-  if (!fs::is_directory(target.parent_path(), ignored)) {
-    refuse_to_write(path, fmt::format("there is no directory '{}'", fs::path(path).parent_path().string()));
-  }
-  try_to_create_beside(path, target);
 }
 
 }  // namespace gpilot::study

@@ -6,11 +6,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 
 #include "descriptor.hpp"
-#include "gpilot/error.hpp"
 #include "gpilot/study/table.hpp"
+#include "write_target.hpp"
 
 namespace gpilot::study {
 namespace {
@@ -64,24 +63,12 @@ void replace_file(const std::string& path, const fs::path& target, std::string_v
 }  // namespace
 
 void write_file_atomically(const std::string& path, std::string_view text) {
-  if (path.empty()) {
-    throw InputError("the name of the file to write is empty");
-  }
-  std::error_code ignored;
-  // Through a symbolic link the file itself is replaced, not the link.
-  const fs::path target = fs::weakly_canonical(fs::absolute(path), ignored);
-  const fs::file_status status = fs::status(target, ignored);
-  if (fs::is_directory(status) || !fs::path(path).has_filename()) {
-    refuse_to_write(path, "it is a directory");
-  }
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
+  const WriteTarget target = write_target(path);
+  if (target.direct) {
     write_directly(path, text);
-    return;
+  } else {
+    replace_file(path, target.file, text);
   }
-  if (!fs::is_directory(target.parent_path(), ignored)) {
-    refuse_to_write(path, fmt::format("there is no directory '{}'", fs::path(path).parent_path().string()));
-  }
-  replace_file(path, target, text);
 }
 
 }  // namespace gpilot::study
