@@ -139,13 +139,9 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
                                  const std::string& help, Index standard) {
     command.add_option(name, value, help)->type_name(type)->default_str(std::to_string(standard));
   };
-  std::vector<std::string> known;
-  for (const acquisition::StrategyInfo& strategy : acquisition::strategies()) {
-    known.push_back(strategy.name);
-  }
   command
       .add_option("--strategies", arguments.strategies,
-                  fmt::format("ways to choose the control, of {}", fmt::join(known, ", ")))
+                  fmt::format("ways to choose the control, of {}", fmt::join(acquisition::strategy_names(), ", ")))
       ->type_name("NAME,..")
       ->default_str(fmt::format("{}", fmt::join(defaults.strategies, ",")));
   number("--trials", arguments.trials, "N", "trials of each strategy; trial i has the same start for all",

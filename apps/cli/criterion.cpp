@@ -233,13 +233,9 @@ void add_criterion(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("criterion", "what each control would teach a model: a criterion over its box");
   command->add_option("MODEL", arguments->model, "model file written by 'gpilot fit' or 'gpilot run'")->required();
-  std::vector<std::string> known;
-  for (const acquisition::StrategyInfo& strategy : acquisition::strategies()) {
-    known.push_back(strategy.name);
-  }
   command
       ->add_option("-c,--criterion", arguments->criterion,
-                   fmt::format("a strategy that has one, of {}", fmt::join(known, ", ")))
+                   fmt::format("a strategy that has one, of {}", fmt::join(acquisition::strategy_names(), ", ")))
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--grid", arguments->grid, "points along each control")->type_name("N")->capture_default_str();

@@ -237,13 +237,9 @@ void run_run(const RunArguments& arguments) {
 }
 
 void add_options(CLI::App& command, RunArguments& arguments) {
-  std::vector<std::string> known;
-  for (const acquisition::StrategyInfo& strategy : acquisition::strategies()) {
-    known.push_back(strategy.name);
-  }
   command
       .add_option("--strategy", arguments.strategy,
-                  fmt::format("how to choose the control: {}", fmt::join(known, ", ")))
+                  fmt::format("how to choose the control: {}", fmt::join(acquisition::strategy_names(), ", ")))
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--steps", arguments.steps, "controls to choose")->type_name("N")->capture_default_str();

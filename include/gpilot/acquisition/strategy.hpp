@@ -37,6 +37,8 @@ struct StrategyInfo {
 
 /// All strategies, in the order of tables and help texts.
 const std::vector<StrategyInfo>& strategies();
+/// Their names, in the same order.
+std::vector<std::string> strategy_names();
 /// Throws InputError for an unknown name, with the nearest known one in its message.
 std::unique_ptr<Strategy> make_strategy(std::string_view name);
 

@@ -67,11 +67,17 @@ const std::vector<StrategyInfo>& strategies() {
   return all;
 }
 
-std::unique_ptr<Strategy> make_strategy(std::string_view name) {
+std::vector<std::string> strategy_names() {
   std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) {
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+std::unique_ptr<Strategy> make_strategy(std::string_view name) {
   for (const Entry& entry : entries()) {
     if (entry.info.name != name) {
-      names.push_back(entry.info.name);
       continue;
     }
     if (entry.draw != nullptr) {
@@ -79,7 +85,7 @@ std::unique_ptr<Strategy> make_strategy(std::string_view name) {
     }
     return std::make_unique<Maximise>(entry.make);
   }
-  throw InputError(unknown_name_message("strategy", name, names));
+  throw InputError(unknown_name_message("strategy", name, strategy_names()));
 }
 
 }  // namespace gpilot::acquisition
