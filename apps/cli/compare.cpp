@@ -97,6 +97,9 @@ ComparisonOutcome run_with_progress(const ComparisonOptions& options, const Comp
     }
     line.show(progress.fraction, text);
   };
+  execution.on_damaged = [](const std::string& file) {
+    fmt::print(stderr, "gpilot: note: {} was damaged, so its trial counts as not done\n", file);
+  };
   return study::run_comparison(options, arguments.output, execution);
 }
 
@@ -108,29 +111,39 @@ void print_text(const CompareArguments& arguments, const ComparisonOutcome& outc
   fmt::print(
       "area: under the curve from step 0 to {}. p: Wilcoxon's signed-rank test over paired trials, two-sided, "
       "adjusted\n"
-      "by Holm for the strategies of its column. Steps to random's end: median over trials.\n",
+      "by Holm for the strategies of its column. Steps to random's end: the first step from which the rmse stays at or "
+      "below\n"
+      "the median of where random ends; median over trials, of random itself too.\n",
       summary.last_step);
   fmt::print(
       "Wrote results.csv, timings.csv, summary.json and comparison.json to {} ({} trials, {} of them found there)\n",
       arguments.output, outcome.total, outcome.found);
 }
 
+/// Throws NumericalError if a trial failed.
+void check_failures(const ComparisonOutcome& outcome) {
+  if (!outcome.failed.empty()) {
+    const study::FailedTrial& first = outcome.failed.front();
+    throw NumericalError(fmt::format("{} of {} trials failed, first: {} {} trial {}: {}", outcome.failed.size(),
+                                     outcome.total, first.job.system, first.job.strategy, first.job.trial,
+                                     first.message));
+  }
+}
+
 void run_compare(const CompareArguments& arguments) {
   const ComparisonOptions options = options_from(arguments);
   const InterruptGuard guard;
   const ComparisonOutcome outcome = run_with_progress(options, arguments);
-  for (const std::string& file : outcome.damaged) {
-    fmt::print(stderr, "gpilot: note: {} is damaged, so its trial is run again\n", file);
-  }
   if (!outcome.summary) {
     throw Interrupted(fmt::format("interrupted: {} of {} trials are stored in {}; the same command goes on from there",
                                   outcome.done, outcome.total, arguments.output));
   }
   if (arguments.format == Format::kJson) {
     fmt::print("{}", study::format_summary(*outcome.summary));
-    return;
+  } else {
+    print_text(arguments, outcome);
   }
-  print_text(arguments, outcome);
+  check_failures(outcome);
 }
 
 void add_trial_options(CLI::App& command, CompareArguments& arguments) {

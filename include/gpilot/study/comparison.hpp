@@ -55,29 +55,39 @@ struct ComparisonProgress {
   double fraction = 0.0;  ///< of the work that was left at the start
 };
 
-/// Runs one trial; nothing if it was stopped because `go_on`, asked after every step, said no.
+/// Runs one trial, with record_failure() if it fails; nothing if it was stopped because `go_on`, asked after every
+/// step, said no.
 using RunJob = std::function<std::optional<TrialRecord>(const ComparisonJob&, const std::function<bool()>& go_on)>;
 
 struct ComparisonExecution {
   int threads = 0;                                               ///< 0 = one per core
   std::function<void(const ComparisonProgress&)> on_progress{};  ///< after every step of a trial, never twice at once
+  std::function<void(const std::string&)> on_damaged{};          ///< for every file of a trial that cannot be read
   const std::atomic<bool>* stop = nullptr;                       ///< once true, running trials are given up
   RunJob run_job{};                                              ///< instead of run_trial()
+};
+
+struct FailedTrial {
+  ComparisonJob job;
+  std::string message;
 };
 
 struct ComparisonOutcome {
   Index done = 0;   ///< trials in the directory now
   Index found = 0;  ///< of these, in the directory before
   Index total = 0;
-  std::vector<std::string> damaged;          ///< files of trials that could not be read, so the trials were run again
+  std::vector<FailedTrial> failed;           ///< of those done, in the order of comparison_jobs()
   std::optional<ComparisonSummary> summary;  ///< once all are done
 };
 
-/// Runs the trials that the directory does not hold yet, one per thread, and stores each as soon as it is done. A trial
-/// that fails does not hold up the others; its NumericalError is thrown in the end.
+/// Runs the trials that the directory does not hold yet, one per thread, and stores each as soon as it is done. A file
+/// that cannot be read, or is of another trial, is reported before any trial begins and its trial run again. A trial is
+/// deterministic, so one that fails with a NumericalError is stored as failed and not run again; its metrics are not
+/// finite from there on.
 ///
 /// The directory is made if it is not there. It may hold the same comparison with fewer trials, strategies or systems,
-/// which is then extended. Throws InputError if it holds anything else, and changes nothing.
+/// which is then extended; results of the smaller one are removed. Throws InputError if it holds anything else, and
+/// changes nothing.
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution = {});
 

@@ -24,7 +24,7 @@ struct PairedTest {
   Index lower = 0;                 ///< trials in which the strategy has the smaller value
   Index higher = 0;                ///< the larger
   double median_difference = 0.0;  ///< median over trials of strategy - reference
-  double median_ratio = 1.0;       ///< of the medians, strategy / reference
+  double median_ratio = 1.0;       ///< of the medians, strategy / reference; NaN unless both are positive
   int direction = 0;               ///< of the signed ranks: -1 smaller (better), 1 larger (worse), 0 neither
   double p = 1.0;                  ///< Wilcoxon's signed-rank test, two-sided
   double p_holm = 1.0;             ///< adjusted for all strategies tested against this reference at this point
@@ -47,8 +47,9 @@ struct StrategySummary {
   std::string strategy;
   std::vector<StepStatistics> steps;
   TrialStatistics area;  ///< under the curve: trapezoids over steps 0..last
-  /// Median over trials of the first step at which the metric is at most where `random` ends in the same trial;
-  /// last + 1 stands for never. Nothing if random does not take part.
+  /// Median over trials of the first step from which the metric stays, to the end, at or below the median over trials
+  /// of where `random` ends: one goal for all trials and strategies, random included. last + 1 stands for never.
+  /// Nothing if random does not take part.
   std::optional<double> steps_to_random;
 };
 
@@ -60,10 +61,10 @@ struct MetricSummary {
 /// What a strategy costs.
 struct StrategyEffort {
   std::string strategy;
-  double choose_seconds = 0.0;  ///< mean per step, step 0 apart
+  double choose_seconds = 0.0;  ///< mean per step, step 0 and those of failed trials apart
   double train_seconds = 0.0;
   double evaluate_seconds = 0.0;
-  std::map<std::string, Index> statuses;  ///< how many trainings ended with which status
+  std::map<std::string, Index> statuses;  ///< how many trainings ended with which status, "failed" among them
   std::map<std::string, Index> chosen;    ///< which candidate how many trainings took
 };
 

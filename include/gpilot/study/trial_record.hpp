@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ struct RecordedStep {
   double criterion = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> control;  ///< the one applied; empty for step 0
   bool trained = false;
-  std::string status;  ///< of the newest training
+  std::string status;  ///< of the newest training; "failed: MESSAGE" where the trial has failed
   std::string chosen;
   double choose_seconds = 0.0;
   double train_seconds = 0.0;
@@ -38,7 +39,16 @@ struct TrialRecord {
   std::vector<RecordedStep> steps;  ///< from 0 on
 };
 
-TrialRecord record_of(const Trial& trial);
+RecordedStep record_of(const TrialStep& step);
+
+/// Ends the record of a trial that could not go on: from the first step that it lacks up to the last no metric has a
+/// value, and the status is "failed: MESSAGE".
+void record_failure(TrialRecord& record, Index last_step, std::string_view message);
+
+/// The message of a trial that failed; nothing for one that came to its end.
+std::optional<std::string> failure_of(const TrialRecord& record);
+/// True for a step that the trial did not come to.
+bool is_failed(const RecordedStep& step);
 
 std::string format_trial_record(const ComparisonJob& job, const TrialRecord& record);
 

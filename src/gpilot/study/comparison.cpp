@@ -1,6 +1,5 @@
 #include "gpilot/study/comparison.hpp"
 
-#include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -53,12 +52,19 @@ RunJob trial_runner(const ComparisonOptions& options) {
     trial.strategy = job.strategy;
     trial.trial = job.trial;
     const TestBench& bench = benches->at(job.system);
-    const Trial done =
-        run_trial(*bench.system, bench.evaluation, trial, [&go_on](const TrialStep& /*step*/) { return go_on(); });
-    if (static_cast<Index>(done.steps.size()) <= common.steps) {
+    TrialRecord record{.metrics = bench.evaluation.names(), .steps = {}};
+    try {
+      run_trial(*bench.system, bench.evaluation, trial, [&](const TrialStep& step) {
+        record.steps.push_back(record_of(step));
+        return go_on();
+      });
+    } catch (const NumericalError& error) {
+      record_failure(record, common.steps, error.what());
+    }
+    if (std::ssize(record.steps) <= common.steps) {
       return std::nullopt;
     }
-    return record_of(done);
+    return record;
   };
 }
 
@@ -94,6 +100,11 @@ class Jobs {
   }
 
   ComparisonOutcome finish() {
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (std::optional<std::string> message = records_[j] ? failure_of(*records_[j]) : std::nullopt) {
+        outcome_.failed.push_back({jobs_[j], std::move(*message)});
+      }
+    }
     if (outcome_.done == outcome_.total) {
       std::vector<TrialRecord> records;
       for (std::optional<TrialRecord>& record : records_) {
@@ -112,8 +123,8 @@ class Jobs {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       if (store_.has(jobs_[j])) {
         records_[j] = store_.load(jobs_[j]);
-        if (!records_[j]) {
-          outcome_.damaged.push_back(store_.path_of(jobs_[j]));
+        if (!records_[j] && execution_.on_damaged) {
+          execution_.on_damaged(store_.path_of(jobs_[j]));
         }
       }
       if (records_[j]) {
@@ -148,21 +159,14 @@ class Jobs {
       records_[j] = std::move(record);
       const std::scoped_lock lock(mutex_);
       ++outcome_.done;
-    } catch (const NumericalError& error) {
-      keep_failure(std::make_exception_ptr(NumericalError(
-          fmt::format("{} on {}, trial {}: {}", jobs_[j].strategy, jobs_[j].system, jobs_[j].trial, error.what()))));
     } catch (...) {  // a full disk, for one, will not let the others pass either
-      keep_failure(std::current_exception());
+      const std::scoped_lock lock(mutex_);
+      if (!failure_) {
+        failure_ = std::current_exception();
+      }
       given_up_ = true;
     }
     report();
-  }
-
-  void keep_failure(std::exception_ptr failure) {
-    const std::scoped_lock lock(mutex_);
-    if (!failure_) {
-      failure_ = std::move(failure);
-    }
   }
 
   /// After every step of a trial, and when it is stored.

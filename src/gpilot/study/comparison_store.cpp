@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kConfiguration = "comparison.json";
+constexpr const char* kResults = "results.csv";
+constexpr const char* kTimings = "timings.csv";
+constexpr const char* kSummary = "summary.json";
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -135,6 +138,17 @@ void make_directory(const fs::path& directory) {
   }
 }
 
+/// What is written of a finished comparison would be taken for that of the one which it grows into.
+void remove_results(const fs::path& directory) {
+  for (const char* const name : {kResults, kTimings, kSummary}) {
+    std::error_code error;
+    fs::remove(directory / name, error);
+    if (error) {
+      throw InputError(fmt::format("{}: cannot remove it: {}", (directory / name).string(), error.message()));
+    }
+  }
+}
+
 /// A row of a CSV file; NaN is an empty field.
 void append_row(std::string& text, const ComparisonJob& job, std::size_t step, std::string_view name, double value) {
   auto out = std::back_inserter(text);
@@ -156,6 +170,7 @@ ComparisonStore::ComparisonStore(const ComparisonOptions& options, const std::st
   make_directory(directory_);
   const std::string path = (directory_ / kConfiguration).string();
   if (const std::string text = configuration.dump(2) + '\n'; read_text(path) != text) {
+    remove_results(directory_);
     write_file_atomically(path, text);
   }
   make_directory(directory_ / "trials");
@@ -199,9 +214,9 @@ void ComparisonStore::write_results(std::span<const ComparisonJob> jobs, std::sp
       append_row(timings, jobs[j], k, "evaluate", step.evaluate_seconds);
     }
   }
-  write_file_atomically((directory_ / "results.csv").string(), results);
-  write_file_atomically((directory_ / "timings.csv").string(), timings);
-  write_file_atomically((directory_ / "summary.json").string(), format_summary(summary));
+  write_file_atomically((directory_ / kResults).string(), results);
+  write_file_atomically((directory_ / kTimings).string(), timings);
+  write_file_atomically((directory_ / kSummary).string(), format_summary(summary));
 }
 
 }  // namespace gpilot::study

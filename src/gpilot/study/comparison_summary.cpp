@@ -90,7 +90,10 @@ PairedTest paired_test(const std::string& reference, const TrialValues& values, 
     differences.push_back(values[i] == reference_values[i] ? 0.0 : values[i] - reference_values[i]);
   }
   result.median_difference = median(differences);
-  result.median_ratio = median(values) / median(reference_values);
+  const double middle = median(values);
+  const double reference_middle = median(reference_values);
+  result.median_ratio =
+      middle > 0.0 && reference_middle > 0.0 ? middle / reference_middle : std::numeric_limits<double>::quiet_NaN();
   result.direction =
       (test.rank_sum_above > test.rank_sum_below ? 1 : 0) - (test.rank_sum_above < test.rank_sum_below ? 1 : 0);
   return result;
@@ -134,12 +137,16 @@ std::vector<TrialStatistics> compared(const std::vector<std::string>& strategies
   return result;
 }
 
-double steps_to_reach(const std::vector<Curve>& curves, const std::vector<Curve>& random) {
+/// Median over trials of the first step from which a curve stays at or below the goal. A first crossing would depend on
+/// how noisy the curve is. What is not finite reaches no goal.
+double steps_to_stay_at(double goal, const std::vector<Curve>& curves) {
   TrialValues steps;
-  for (std::size_t trial = 0; trial < curves.size(); ++trial) {
-    const double goal = random[trial].back();
-    const auto reached = std::ranges::find_if(curves[trial], [goal](double value) { return value <= goal; });
-    steps.push_back(static_cast<double>(reached - curves[trial].begin()));
+  for (const Curve& curve : curves) {
+    std::size_t first = curve.size();
+    while (first > 0 && std::isfinite(curve[first - 1]) && curve[first - 1] <= goal) {
+      --first;
+    }
+    steps.push_back(static_cast<double>(first));
   }
   return median(steps);
 }
@@ -166,11 +173,14 @@ MetricSummary summarize_metric(const ComparisonOptions& options, const SystemTri
     }
   }
   const auto area = over_strategies(areas);
-  const auto random = std::ranges::find(strategies, kReferences[0]) - strategies.begin();
   for (std::size_t k = 0; k < strategies.size(); ++k) {
     summary.strategies[k].area = area[k];
-    if (random < std::ssize(strategies)) {
-      summary.strategies[k].steps_to_random = steps_to_reach(curves[k], curves[static_cast<std::size_t>(random)]);
+  }
+  if (const auto random = std::ranges::find(strategies, kReferences[0]); random != strategies.end()) {
+    const auto index = static_cast<std::size_t>(random - strategies.begin());
+    const double goal = median(at_step(curves[index], options.steps));
+    for (std::size_t k = 0; k < strategies.size(); ++k) {
+      summary.strategies[k].steps_to_random = steps_to_stay_at(goal, curves[k]);
     }
   }
   return summary;
@@ -185,8 +195,10 @@ StrategyEffort effort_of(const std::string& strategy, std::span<const TrialRecor
       if (step.trained) {
         ++effort.statuses[step.status];
         ++effort.chosen[step.chosen];
+      } else if (step.status.starts_with("training failed")) {
+        ++effort.statuses["failed"];
       }
-      if (k > 0) {
+      if (k > 0 && !is_failed(step)) {
         steps += 1.0;
         effort.choose_seconds += step.choose_seconds;
         effort.train_seconds += step.train_seconds;

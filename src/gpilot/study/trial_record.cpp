@@ -15,6 +15,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kFormat = "gpilot-trial";
 constexpr Index kFormatVersion = 1;
+constexpr std::string_view kFailed = "failed: ";
 
 /// JSON has one word for what is not finite, so that a stored record and the one in memory agree.
 double finite_or_nan(double value) {
@@ -56,27 +57,39 @@ void describe_record(Archive& file, Record& record, Index steps) {
 
 }  // namespace
 
-TrialRecord record_of(const Trial& trial) {
-  TrialRecord record;
-  for (const TrialStep& step : trial.steps) {
-    const ExplorationStep& done = step.exploration;
-    RecordedStep& kept = record.steps.emplace_back();
-    for (const Metric& metric : step.metrics) {
-      if (record.steps.size() == 1) {
-        record.metrics.push_back(metric.name);
-      }
-      kept.values.push_back(finite_or_nan(metric.value));
-    }
-    kept.criterion = finite_or_nan(done.criterion);
-    kept.control.assign(done.applied.begin(), done.applied.end());
-    kept.trained = done.trained;
-    kept.status = done.status;
-    kept.chosen = done.chosen;
-    kept.choose_seconds = done.choose_seconds;
-    kept.train_seconds = done.train_seconds;
-    kept.evaluate_seconds = step.evaluate_seconds;
+RecordedStep record_of(const TrialStep& step) {
+  const ExplorationStep& done = step.exploration;
+  RecordedStep kept;
+  for (const Metric& metric : step.metrics) {
+    kept.values.push_back(finite_or_nan(metric.value));
   }
-  return record;
+  kept.criterion = finite_or_nan(done.criterion);
+  kept.control.assign(done.applied.begin(), done.applied.end());
+  kept.trained = done.trained;
+  kept.status = done.status;
+  kept.chosen = done.chosen;
+  kept.choose_seconds = done.choose_seconds;
+  kept.train_seconds = done.train_seconds;
+  kept.evaluate_seconds = step.evaluate_seconds;
+  return kept;
+}
+
+void record_failure(TrialRecord& record, Index last_step, std::string_view message) {
+  RecordedStep failed;
+  failed.values.assign(record.metrics.size(), kNaN);
+  failed.status = fmt::format("{}{}", kFailed, message);
+  record.steps.resize(static_cast<std::size_t>(last_step) + 1, failed);
+}
+
+std::optional<std::string> failure_of(const TrialRecord& record) {
+  if (record.steps.empty() || !is_failed(record.steps.back())) {
+    return std::nullopt;
+  }
+  return record.steps.back().status.substr(kFailed.size());
+}
+
+bool is_failed(const RecordedStep& step) {
+  return step.status.starts_with(kFailed);
 }
 
 std::string format_trial_record(const ComparisonJob& job, const TrialRecord& record) {

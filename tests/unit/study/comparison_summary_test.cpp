@@ -73,7 +73,7 @@ TEST(ComparisonSummaryTest, OfAHandComputedCase) {
   EXPECT_DOUBLE_EQ(totmi.area.mean, (4.5 + 3.25 + 6.5) / 3.0);
   EXPECT_DOUBLE_EQ(totmi.area.median, 4.5);
   EXPECT_EQ(totmi.area.tests[0].direction, -1);
-  // It reaches 2, 1, 2 at steps 1, 1 and never; random at 2 itself.
+  // Random ends at 2, 1, 2, so the goal is 2: reached at steps 1, 1 and never; by random at the last.
   EXPECT_EQ(totmi.steps_to_random, 1.0);
   EXPECT_EQ(kink.metrics[0].strategies[1].steps_to_random, 2.0);
   EXPECT_TRUE(kink.metrics[0].strategies[1].area.tests.empty());
@@ -85,6 +85,53 @@ TEST(ComparisonSummaryTest, CountsTimeAndTrainings) {
   EXPECT_DOUBLE_EQ(effort.train_seconds, 2.5);
   EXPECT_EQ(effort.statuses, (std::map<std::string, Index>{{"converged", 6}, {"failed", 3}}));
   EXPECT_EQ(effort.chosen, (std::map<std::string, Index>{{"gp", 9}}));
+}
+
+TEST(ComparisonSummaryTest, StepsToRandomsEndAreThoseAfterWhichNoneIsAboveIt) {
+  ComparisonOptions options = tiny_options();
+  options.steps = 4;
+  // The goal is the median of 3, 1 and 2. Totmi dips below it at once, but stays from 3, 2 and 4 on. Random: from 5
+  // (never), 1 and 4 on.
+  const std::vector<TrialRecord> records = {record_from({4, 1, 3, 2, 1}), record_from({1, 3, 1, 2, 2}),
+                                            record_from({4, 1, 1, 3, 2}), record_from({4, 1, 1, 1, 3}),
+                                            record_from({4, 1, 1, 1, 1}), record_from({4, 1, 1, 3, 2})};
+  const MetricSummary rmse = summarize(options, records).systems[0].metrics[0];
+  EXPECT_EQ(rmse.strategies[0].steps_to_random, 3.0);
+  EXPECT_EQ(rmse.strategies[1].steps_to_random, 4.0);
+}
+
+TEST(ComparisonSummaryTest, AnInfiniteGoalIsReachedByWhatIsFinite) {
+  std::vector<TrialRecord> records = tiny_records();
+  records[3] = records[4] = record_from({4, 3, kNaN});
+  const MetricSummary rmse = summarize(tiny_options(), records).systems[0].metrics[0];
+  EXPECT_EQ(rmse.strategies[0].steps_to_random, 0.0);
+  EXPECT_EQ(rmse.strategies[1].steps_to_random, 3.0);
+}
+
+TEST(ComparisonSummaryTest, ARatioNeedsPositiveMedians) {
+  const ComparisonSummary summary = summarize(tiny_options(), tiny_records());
+  const PairedTest nlpd = summary.systems[0].metrics[1].strategies[0].steps[1].value.tests[0];  // -1 and -2
+  EXPECT_TRUE(std::isnan(nlpd.median_ratio));
+  EXPECT_NE(format_summary(summary).find("\"median_ratio\": null"), std::string::npos);
+}
+
+TEST(ComparisonSummaryTest, CountsFailedTrainings) {
+  std::vector<TrialRecord> records = tiny_records();
+  records[2].steps[1].trained = false;
+  records[2].steps[1].status = "training failed: no factor";
+  records[2].steps[2].trained = false;  // no training was due
+  const StrategyEffort effort = summarize(tiny_options(), records).systems[0].efforts[0];
+  EXPECT_EQ(effort.statuses, (std::map<std::string, Index>{{"converged", 4}, {"failed", 4}}));
+}
+
+TEST(ComparisonSummaryTest, StepsThatAFailedTrialDidNotComeToTakeNoTime) {
+  std::vector<TrialRecord> records = tiny_records();
+  records[0].steps.resize(2);
+  record_failure(records[0], 2, "no factor");
+  const StrategyEffort effort = summarize(tiny_options(), records).systems[0].efforts[0];
+  EXPECT_DOUBLE_EQ(effort.choose_seconds, 1.0);
+  EXPECT_DOUBLE_EQ(effort.train_seconds, (3 * 2.0 + 2 * 3.0) / 5.0);
+  EXPECT_EQ(effort.statuses, (std::map<std::string, Index>{{"converged", 5}, {"failed", 3}}));
 }
 
 TEST(ComparisonSummaryTest, NeverReachedIsBeyondTheLastStep) {

@@ -223,9 +223,15 @@ TEST_F(ComparisonDirectory, RunsDamagedTrialsAgain) {
   fs::copy_file(path() + "/trials/kink-random-001.json", path() + "/trials/kink-random-002.json",
                 fs::copy_options::overwrite_existing);
   FakeTrials again;
-  const ComparisonOutcome outcome = run_comparison(small_options(), path(), again.execution());
+  ComparisonExecution execution = again.execution();
+  std::vector<std::string> damaged;
+  execution.on_damaged = [&](const std::string& file) {
+    EXPECT_EQ(again.runs, 0);
+    damaged.push_back(file);
+  };
+  run_comparison(small_options(), path(), execution);
   EXPECT_EQ(again.runs, 2);
-  EXPECT_EQ(outcome.damaged, (std::vector<std::string>{path() + "/trials/kink-random-002.json", cut}));
+  EXPECT_EQ(damaged, (std::vector<std::string>{path() + "/trials/kink-random-002.json", cut}));
   EXPECT_EQ(results(), whole);
 }
 
@@ -243,6 +249,26 @@ TEST_F(ComparisonDirectory, MayGrow) {
   EXPECT_EQ(results(), results("fresh"));
   EXPECT_EQ(content(path() + "/comparison.json"), content(path("fresh") + "/comparison.json"));
   expect_refused(small_options(), "systems is [\"kink\",\"pendulum\",\"tras\"]");
+}
+
+TEST_F(ComparisonDirectory, HasNoResultsOfASmallerComparison) {
+  FakeTrials fake;
+  run_comparison(small_options(), path(), fake.execution());
+  const std::string smaller = results();
+  const std::atomic<bool> stop{true};
+  ComparisonExecution execution = fake.execution();
+  execution.stop = &stop;
+  // Nothing to do: the results are those of this comparison.
+  EXPECT_TRUE(run_comparison(small_options(), path(), execution).summary);
+  EXPECT_EQ(results(), smaller);
+  ComparisonOptions larger = small_options();
+  larger.trials = 4;
+  EXPECT_FALSE(run_comparison(larger, path(), execution).summary);
+  for (const char* const name : {"/results.csv", "/timings.csv", "/summary.json"}) {
+    EXPECT_FALSE(fs::exists(path() + name)) << name;
+  }
+  EXPECT_EQ(run_comparison(larger, path(), fake.execution()).found, 12);
+  EXPECT_TRUE(results().size() > smaller.size());
 }
 
 TEST_F(ComparisonDirectory, RefusesAnotherComparison) {
@@ -283,16 +309,51 @@ TEST_F(ComparisonDirectory, AFailedTrialDoesNotHoldUpOthers) {
   FakeTrials fake;
   ComparisonExecution execution = fake.execution();
   execution.run_job = [sound = execution.run_job](const ComparisonJob& job, const std::function<bool()>& go_on) {
+    std::optional<TrialRecord> record = sound(job, go_on);
     if (job == ComparisonJob{"kink", "random", 1}) {
+      record->steps.resize(4);
+      record_failure(*record, 6, "no factor");
+    }
+    return record;
+  };
+  const auto expect_failed = [](const ComparisonOutcome& outcome) {
+    EXPECT_EQ(outcome.done, 12);
+    ASSERT_EQ(outcome.failed.size(), 1U);
+    EXPECT_EQ(outcome.failed[0].job, (ComparisonJob{"kink", "random", 1}));
+    EXPECT_EQ(outcome.failed[0].message, "no factor");
+    ASSERT_TRUE(outcome.summary);
+    const StrategySummary& random = outcome.summary->systems[0].metrics[0].strategies[0];
+    EXPECT_TRUE(std::isfinite(random.steps.front().value.mean));
+    EXPECT_TRUE(std::isinf(random.steps.back().value.mean));
+    EXPECT_TRUE(std::isfinite(random.steps.back().value.median));
+  };
+  expect_failed(run_comparison(small_options(), path(), execution));
+  const std::string written = results();
+  EXPECT_NE(written.find("kink,random,1,3,rmse,0."), std::string::npos);
+  EXPECT_NE(written.find("kink,random,1,4,rmse,\n"), std::string::npos);
+  // It would fail again: it is not run again.
+  FakeTrials rest;
+  expect_failed(run_comparison(small_options(), path(), rest.execution()));
+  EXPECT_EQ(rest.runs, 0);
+  EXPECT_EQ(results(), written);
+}
+
+TEST_F(ComparisonDirectory, ARealTrialKeepsWhatWasBeforeItsFailure) {
+  const ComparisonOptions options{.systems = {"kink"}, .strategies = {"random"}, .trials = 1, .steps = 3, .boxes = {}};
+  ComparisonExecution execution{.threads = 1};
+  int reports = 0;
+  execution.on_progress = [&](const ComparisonProgress& /*progress*/) {  // called within the trial, after each step
+    if (++reports == 2) {
       throw NumericalError("no factor");
     }
-    return sound(job, go_on);
   };
-  EXPECT_EQ(message_of<NumericalError>([&] { run_comparison(small_options(), path(), execution); }),
-            "random on kink, trial 1: no factor");
-  FakeTrials rest;
-  EXPECT_EQ(run_comparison(small_options(), path(), rest.execution()).found, 11);
-  EXPECT_EQ(rest.runs, 1);
+  const ComparisonOutcome outcome = run_comparison(options, path(), execution);
+  ASSERT_EQ(outcome.failed.size(), 1U);
+  EXPECT_EQ(outcome.failed[0].message, "no factor");
+  EXPECT_NE(results().find("kink,random,0,1,rmse,"), std::string::npos);
+  EXPECT_EQ(results().find("kink,random,0,1,rmse,\n"), std::string::npos);
+  EXPECT_NE(results().find("kink,random,0,2,rmse,\n"), std::string::npos);
+  EXPECT_NE(results().find("kink,random,0,3,rmse,\n"), std::string::npos);
 }
 
 TEST_F(ComparisonDirectory, AnotherFailureEndsTheComparison) {

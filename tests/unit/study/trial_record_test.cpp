@@ -20,22 +20,21 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const ComparisonJob kJob{"cart-pole", "totmi", 7};
 
-Trial two_steps() {
-  Trial trial;
-  TrialStep& first = trial.steps.emplace_back();
+TrialRecord two_steps() {
+  TrialStep first;
   first.metrics = {{"rmse", 1.0 / 3.0}, {"nlpd", kInfinity}};
   first.exploration.criterion = kNaN;
   first.exploration.trained = true;
   first.exploration.status = "converged";
   first.exploration.chosen = "gp";
-  TrialStep& second = trial.steps.emplace_back(first);
+  TrialStep second = first;
   second.metrics = {{"rmse", 5e-324}, {"nlpd", -0.0}};
   second.exploration.criterion = 0.1;
   second.exploration.applied = Vector::Constant(1, -1.0 / 7.0);
   second.exploration.choose_seconds = 0.01;
   second.exploration.train_seconds = 0.2;
   second.evaluate_seconds = 1e-3;
-  return trial;
+  return {.metrics = {"rmse", "nlpd"}, .steps = {record_of(first), record_of(second)}};
 }
 
 bool same_bits(double a, double b) {
@@ -50,8 +49,7 @@ void expect_same_bits(const std::vector<double>& a, const std::vector<double>& b
 }
 
 TEST(TrialRecordFile, ReadsBackToTheSameBits) {
-  const TrialRecord record = record_of(two_steps());
-  EXPECT_EQ(record.metrics, (std::vector<std::string>{"rmse", "nlpd"}));
+  const TrialRecord record = two_steps();
   EXPECT_TRUE(std::isnan(record.steps[0].values[1]));  // infinity
   EXPECT_TRUE(record.steps[0].control.empty());
   const TrialRecord read = parse_trial_record(format_trial_record(kJob, record), "f", kJob, 1);
@@ -71,14 +69,14 @@ TEST(TrialRecordFile, ReadsBackToTheSameBits) {
 }
 
 TEST(TrialRecordFile, EveryCutIsNoticed) {
-  const std::string text = format_trial_record(kJob, record_of(two_steps()));
+  const std::string text = format_trial_record(kJob, two_steps());
   for (std::size_t size = 0; size + 2 < text.size(); ++size) {  // the last two are the brace and the line's end
     EXPECT_THROW(parse_trial_record(text.substr(0, size), "f", kJob, 1), InputError) << size;
   }
 }
 
 TEST(TrialRecordFile, MustBeOfTheTrial) {
-  const std::string text = format_trial_record(kJob, record_of(two_steps()));
+  const std::string text = format_trial_record(kJob, two_steps());
   const auto message = [&](const ComparisonJob& job, Index steps) {
     return message_of<InputError>([&] { parse_trial_record(text, "f.json", job, steps); });
   };
@@ -88,8 +86,31 @@ TEST(TrialRecordFile, MustBeOfTheTrial) {
   EXPECT_NE(message(kJob, 2).find("expected an array of 3 entries"), std::string::npos);
 }
 
+TEST(TrialRecordFile, HoldsATrialThatFailed) {
+  TrialRecord record = two_steps();
+  EXPECT_FALSE(failure_of(record));
+  record_failure(record, 3, "no factor");
+  const TrialRecord read = parse_trial_record(format_trial_record(kJob, record), "f", kJob, 3);
+  ASSERT_EQ(read.steps.size(), 4U);
+  EXPECT_EQ(failure_of(read), "no factor");
+  EXPECT_FALSE(is_failed(read.steps[1]));
+  EXPECT_EQ(read.steps[1].values[0], 5e-324);
+  for (std::size_t k = 2; k < 4; ++k) {
+    EXPECT_TRUE(is_failed(read.steps[k]));
+    EXPECT_EQ(read.steps[k].status, "failed: no factor");
+    EXPECT_FALSE(read.steps[k].trained);
+    expect_same_bits(read.steps[k].values, {kNaN, kNaN});
+    EXPECT_TRUE(std::isnan(read.steps[k].criterion));
+  }
+  // As early as in the first training.
+  TrialRecord empty{.metrics = {"rmse"}, .steps = {}};
+  EXPECT_FALSE(failure_of(empty));
+  record_failure(empty, 1, "no start");
+  EXPECT_EQ(failure_of(parse_trial_record(format_trial_record(kJob, empty), "f", kJob, 1)), "no start");
+}
+
 TEST(TrialRecordFile, NeedsAValueOfEveryMetric) {
-  TrialRecord record = record_of(two_steps());
+  TrialRecord record = two_steps();
   record.steps[1].values.pop_back();
   const std::string text = format_trial_record(kJob, record);
   EXPECT_NE(message_of<InputError>([&] { parse_trial_record(text, "f", kJob, 1); }).find("1 values of 2 metrics"),
