@@ -76,7 +76,37 @@ Matrix control_grid(const CriterionArguments& arguments, const Box& box) {
   return study::regular_grid(box, std::vector<Index>(static_cast<std::size_t>(box.low.size()), points));
 }
 
-/// Where the model stands: the end of its training data, or of a recording that it follows. Scaled units.
+/// Why a recording (scaled units) cannot be the one that the model was trained on, or "" if it can. The model file
+/// holds no data, but the states it smoothed: of its own recording every output is explained by them but for noise.
+std::string not_trained_on(const ssm::Model& model, const ssm::Sequence& recording) {
+  constexpr double kMostNoise = 5.0;  // standard deviations
+  if (model.starts.size() != 2) {
+    return fmt::format("the training had {} recordings", model.starts.size() - 1);
+  }
+  if (model.states.rows() != recording.rows()) {
+    return fmt::format("{} rows, the training's had {}", recording.rows(), model.states.rows());
+  }
+  const ssm::Parameters& p = model.gp.parameters;
+  const Matrix explained = (p.C * model.states.m).colwise() + p.d;  // [E x rows]
+  for (Index e = 0; e < recording.outputs.cols(); ++e) {
+    double squares = 0.0;
+    Index measured = 0;
+    for (Index t = 0; t < recording.rows(); ++t) {
+      if (!std::isnan(recording.outputs(t, e))) {
+        squares += std::pow(recording.outputs(t, e) - explained(e, t), 2);
+        ++measured;
+      }
+    }
+    if (squares > static_cast<double>(measured) * kMostNoise * kMostNoise * std::exp(p.log_r(e))) {
+      return fmt::format("the values of '{}' are not those the model has smoothed",
+                         model.spec.outputs[static_cast<std::size_t>(e)]);
+    }
+  }
+  return "";
+}
+
+/// Where the model stands: at the end of its training data, where `run` has it stand, too, or of another recording that
+/// it follows. Scaled units.
 class Standpoint {
  public:
   Standpoint(const ssm::Model& model, const std::optional<ssm::Sequence>& recording, const Box& box, std::uint64_t seed)
@@ -86,23 +116,30 @@ class Standpoint {
         nodes_(gp::make_nodes(model.spec.nodes, model.gp.structure.states, model.spec.node_points, model.seed)),
         box_{scaled(box.low), scaled(box.high)} {
     if (recording) {
-      follow(model.scaling.to_scaled(*recording));
-    } else {
-      const Index D = model.states.states();
-      const Index last = model.states.rows() - 1;
-      belief_ = {model.states.m.col(last), ssm::marginal_covariances(model.states).middleCols(D * last, D)};
+      const ssm::Sequence rows = model.scaling.to_scaled(*recording);
+      history_ = ssm::concatenate({rows});
+      not_training_ = not_trained_on(model, rows);
+      if (!not_training_.empty()) {
+        follow(rows);
+        return;
+      }
     }
+    const Index D = model.states.states();
+    const Index last = model.states.rows() - 1;
+    belief_ = {model.states.m.col(last), ssm::marginal_covariances(model.states).middleCols(D * last, D)};
   }
 
+  /// Why the recording is not that of the training; "" if it is, or if there is none.
+  const std::string& not_training() const { return not_training_; }
+
   Situation situation() const {
-    // q(x) belongs to the training rows: it goes along when the recording is as long, and so can be that of training.
-    const bool trained_on = history_ && model_.starts.size() == 2 && model_.states.rows() == history_->rows();
+    const bool smoothed = history_ && not_training_.empty();  // q(x) belongs to the training's rows
     return {.transition = transition_,
             .nodes = nodes_,
             .belief = belief_,
             .box = box_,
             .history = history_ ? &*history_ : nullptr,
-            .q = trained_on ? &model_.states : nullptr,
+            .q = smoothed ? &model_.states : nullptr,
             .seed = seed_};
   }
 
@@ -123,7 +160,6 @@ class Standpoint {
       }
       filter.update(belief_, s.outputs.row(t).transpose());
     }
-    history_ = ssm::concatenate({s});
   }
 
   const ssm::Model& model_;
@@ -133,6 +169,7 @@ class Standpoint {
   Box box_;
   ssm::StateBelief belief_;
   std::optional<ssm::Series> history_;
+  std::string not_training_;
 };
 
 /// The best control, user units, and the criterion over the grid.
@@ -145,6 +182,11 @@ struct Landscape {
 Landscape evaluate(const CriterionArguments& arguments, const Standpoint& standpoint, const Box& box,
                    const Matrix& grid) {
   const std::unique_ptr<acquisition::Strategy> strategy = acquisition::make_strategy(arguments.criterion);
+  if (arguments.criterion == "totmi-sampled" && !standpoint.not_training().empty()) {
+    throw InputError(
+        fmt::format("{}: totmi-sampled needs the recording that {} was trained on, and this is another one: {}",
+                    arguments.data, arguments.model, standpoint.not_training()));
+  }
   const Situation situation = standpoint.situation();
   const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
   if (!criterion) {
@@ -162,7 +204,8 @@ Landscape evaluate(const CriterionArguments& arguments, const Standpoint& standp
 }
 
 void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& spec, const Box& box,
-                   const Landscape& landscape) {
+                   const Standpoint& standpoint, const Landscape& landscape) {
+  const bool filtered = !standpoint.not_training().empty();
   const double low = landscape.values.minCoeff();
   const double high = landscape.values.maxCoeff();
   if (arguments.format == Format::kJson) {
@@ -172,9 +215,15 @@ void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& sp
       best[spec.inputs[i]] = landscape.best(static_cast<Index>(i));
       ranges[spec.inputs[i]] = {box.low(static_cast<Index>(i)), box.high(static_cast<Index>(i))};
     }
-    nlohmann::ordered_json summary = {
-        {"criterion", arguments.criterion}, {"model", arguments.model},          {"box", ranges}, {"best", best},
-        {"value", landscape.best_value},    {"points", landscape.values.size()}, {"lowest", low}, {"highest", high}};
+    nlohmann::ordered_json summary = {{"criterion", arguments.criterion},
+                                      {"model", arguments.model},
+                                      {"state", filtered ? "filtered" : "smoothed"},
+                                      {"box", ranges},
+                                      {"best", best},
+                                      {"value", landscape.best_value},
+                                      {"points", landscape.values.size()},
+                                      {"lowest", low},
+                                      {"highest", high}};
     if (!arguments.output.empty()) {
       summary["file"] = arguments.output;
     }
@@ -187,6 +236,12 @@ void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& sp
   }
   fmt::print("{} is largest at {}: {:.6g}; over the {} points of the grid it goes from {:.6g} to {:.6g}\n",
              arguments.criterion, fmt::join(best, ", "), landscape.best_value, landscape.values.size(), low, high);
+  if (filtered) {
+    fmt::print("the state is the filter's at the end of {}, which is not the training's recording: {}\n",
+               arguments.data, standpoint.not_training());
+  } else {
+    fmt::print("the state is the smoothed one at the end of the training data\n");
+  }
   if (!arguments.output.empty()) {
     fmt::print("wrote the values (columns {}, value) to {}\n", fmt::join(spec.inputs, ", "), arguments.output);
   }
@@ -223,7 +278,7 @@ void run_criterion(const CriterionArguments& arguments) {
   if (!arguments.output.empty()) {
     study::write_csv(arguments.output, table);
   }
-  print_summary(arguments, model.spec, box, landscape);
+  print_summary(arguments, model.spec, box, standpoint, landscape);
 }
 
 }  // namespace
@@ -248,8 +303,13 @@ void add_criterion(CLI::App& app) {
       ->type_name("FILE.csv");
   add_format(*command, arguments->format);
   command->footer(
-      "The file has a column for each control and the column value. latmi-x0 and totmi-sampled look at the whole\n"
-      "history: they need --data, totmi-sampled the very recording that the model was trained on. Examples:\n"
+      "The file has a column for each control and the column value. The current state is the smoothed one at the end "
+      "of\n"
+      "the training's recording, as in 'gpilot run', also if --data gives that recording: one as long whose outputs "
+      "the\n"
+      "model explains. At the end of any other it is the filter's. latmi-x0 and totmi-sampled look at the whole "
+      "history:\n"
+      "they need --data, totmi-sampled the very recording that the model was trained on. Examples:\n"
       "  gpilot criterion model.json -c totmi --grid 101 -o landscape.csv\n"
       "  gpilot criterion model.json -c latmi --box -1:1\n"
       "  gpilot criterion pendulum/model.json -c totmi-sampled --data pendulum/data.csv");

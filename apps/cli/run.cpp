@@ -2,10 +2,13 @@
 
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,7 +60,7 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
                        .landscape = true,
                        .initial_controls = {}};
   if (!arguments.initial.empty()) {
-    options.initial = parse_count("--initial", arguments.initial, 1);
+    options.initial = parse_count("--initial", arguments.initial, 2);
   }
   if (!arguments.initial_controls.empty()) {
     if (!arguments.initial.empty()) {
@@ -97,7 +100,8 @@ Json configuration(const System& system, const TrialOptions& options) {
     box[spec.controls[i].name] = {spec.control_box.low(p), spec.control_box.high(p)};
   }
   Json json = {{"format", "gpilot-run"},
-               {"version", version()},
+               {"version", 1},
+               {"library_version", version()},
                {"system", spec.name},
                {"dt", spec.dt},
                {"box", box},
@@ -114,27 +118,35 @@ Json configuration(const System& system, const TrialOptions& options) {
   return json;
 }
 
-Json step_json(const System& system, const TrialStep& step) {
+/// `measured` holds all rows up to the step.
+Json step_json(const System& system, const TrialStep& step, const ssm::Sequence& measured) {
   const study::ExplorationStep& e = step.exploration;
   Json metrics;
   for (const study::Metric& metric : step.metrics) {
     metrics[metric.name] = metric.value;
   }
-  return {{"step", e.step},
-          {"asked", by_name(system.spec().controls, e.asked)},
-          {"applied", by_name(system.spec().controls, e.applied)},
-          {"outputs", by_name(system.spec().outputs, e.outputs)},
-          {"criterion", e.criterion},
-          {"evaluations", e.evaluations},
-          {"landscape", rows_of(e.landscape)},
-          {"trained", e.trained},
-          {"status", e.status},
-          {"chosen", e.chosen},
-          {"seconds", {{"choose", e.choose_seconds}, {"train", e.train_seconds}, {"evaluate", step.evaluate_seconds}}},
-          {"metrics", metrics}};
+  Json line = {{"step", e.step}};
+  if (e.step == 0) {
+    line["initial"] = {{"controls", rows_of(measured.controls)}, {"outputs", rows_of(measured.outputs)}};
+  }
+  const Json rest = {
+      {"asked", by_name(system.spec().controls, e.asked)},
+      {"applied", by_name(system.spec().controls, e.applied)},
+      {"outputs", by_name(system.spec().outputs, e.outputs)},
+      {"criterion", e.criterion},
+      {"evaluations", e.evaluations},
+      {"landscape", rows_of(e.landscape)},
+      {"trained", e.trained},
+      {"status", e.status},
+      {"chosen", e.chosen},
+      {"seconds", {{"choose", e.choose_seconds}, {"train", e.train_seconds}, {"evaluate", step.evaluate_seconds}}},
+      {"metrics", metrics}};
+  line.update(rest);
+  return line;
 }
 
-/// What a run leaves behind. The directory is made with the first step, when all that can be wrong has been found.
+/// What a run leaves behind. The directory is made when there is something to keep: by then all that can be wrong with
+/// the input has been found.
 class Record {
  public:
   Record(std::string directory, Json configuration)
@@ -152,30 +164,68 @@ class Record {
   }
 
   void add(const Json& step) {
+    open();
     if (!steps_) {
-      fs::create_directory(directory_);
-      study::write_file_atomically(path("run.json"), configuration_.dump(2) + "\n");
       steps_.emplace(path("steps.jsonl"));
     }
     steps_->append(step.dump());
   }
 
-  void finish(const System& system, const study::Trial& trial) const {
+  /// Writes all measurements and the last model, if there is one.
+  void finish(const System& system, const study::Trial& trial) {
+    open();
     study::Table table;
     table.append(std::vector<std::string>{"t"}, systems::time_grid(trial.data.rows(), system.spec().dt));
     table.append(systems::channel_names(system.spec().controls), trial.data.controls);
     table.append(systems::channel_names(system.spec().outputs), trial.data.outputs);
     study::write_csv(path("data.csv"), table);
-    study::save_model(path("model.json"), trial.model);
+    if (trial.model.states.rows() > 0) {
+      study::save_model(path("model.json"), trial.model);
+    }
+  }
+
+  /// After a failure: keeps what was measured. Says in half a sentence what has become of it.
+  std::string salvage(const System& system, const study::Trial& trial) {
+    try {
+      finish(system, trial);
+      return fmt::format("what was measured until then is in {}", directory_);
+    } catch (const std::exception& error) {
+      return fmt::format("not all that was measured until then could be kept in {}: {}", directory_, error.what());
+    }
   }
 
  private:
+  void open() {
+    if (!open_) {
+      study::make_directory(directory_);
+      study::write_file_atomically(path("run.json"), configuration_.dump(2) + "\n");
+      open_ = true;
+    }
+  }
+
   std::string path(const char* name) const { return (fs::path(directory_) / name).string(); }
 
   std::string directory_;
   Json configuration_;
+  bool open_ = false;  ///< the directory is there and holds run.json
   std::optional<study::LineFile> steps_;
 };
+
+/// Throws the error that is being handled again, as one of its kind that says what else to know.
+[[noreturn]] void rethrow_with(const std::string& note) {
+  const auto message = [&note](const char* what) { return fmt::format("{}; {}", what, note); };
+  try {
+    throw;
+  } catch (const InputError& error) {
+    throw InputError(message(error.what()));
+  } catch (const NumericalError& error) {
+    throw NumericalError(message(error.what()));
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(message("out of memory"));
+  } catch (const std::exception& error) {
+    throw std::runtime_error(message(error.what()));
+  }
+}
 
 void print_header(std::FILE* stream) {
   fmt::print(stream, "{:>4} {:>6} {:>9} {:>11} {:>8} {:>8}  {}\n", "step", "points", "rmse", "criterion", "choose_s",
@@ -219,14 +269,24 @@ void run_run(const RunArguments& arguments) {
   std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
   const InterruptGuard guard;
   const study::Evaluation evaluation(*system);
-  const study::Trial trial = study::run_trial(*system, evaluation, options, [&](const TrialStep& step) {
-    record.add(step_json(*system, step));
+  study::Trial trial;
+  const auto on_step = [&](const TrialStep& step) {
+    record.add(step_json(*system, step, trial.data));
     if (step.exploration.step == 0) {
       print_header(progress);
     }
     print_step(progress, step, options.initial);
     return !InterruptGuard::requested();
-  });
+  };
+  try {
+    study::run_trial(*system, evaluation, options, on_step, trial);
+  } catch (const std::exception& error) {
+    const bool wrong_input = trial.steps.empty() && dynamic_cast<const InputError*>(&error) != nullptr;
+    if (wrong_input || trial.data.rows() == 0) {
+      throw;
+    }
+    rethrow_with(record.salvage(*system, trial));
+  }
   record.finish(*system, trial);
   const auto done = static_cast<Index>(trial.steps.size()) - 1;
   if (done < options.steps) {
@@ -243,7 +303,9 @@ void add_options(CLI::App& command, RunArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--steps", arguments.steps, "controls to choose")->type_name("N")->capture_default_str();
-  command.add_option("--initial", arguments.initial, "measurements under random controls before the first choice")
+  command
+      .add_option("--initial", arguments.initial,
+                  "measurements under random controls before the first choice, at least 2")
       ->type_name("N")
       ->default_str("5");
   command.add_option("--controls-initial", arguments.initial_controls, "their controls, a row each, columns by name")
@@ -268,11 +330,11 @@ void add_run(CLI::App& app) {
       ->type_name("DIR");
   add_format(*command, arguments->format);
   command->footer(
-      "Every step is on the disk, as a line of DIR/steps.jsonl, before the next begins; DIR/run.json says what was "
-      "run.\n"
-      "In the end, or after Ctrl-C, DIR/data.csv holds all measurements and DIR/model.json the model. rmse is the "
-      "error\n"
-      "of the model on test data (docs/results/protocol.md). Examples:\n"
+      "Every step is on the disk, as a line of DIR/steps.jsonl, before the next begins; its first line has the "
+      "initial\n"
+      "measurements. DIR/run.json says what was run. In the end, or after Ctrl-C or an error, DIR/data.csv holds all\n"
+      "measurements and DIR/model.json the model. rmse is the error of the model on test data\n"
+      "(docs/results/protocol.md). Examples:\n"
       "  gpilot run pendulum --strategy totmi --steps 30 --seed 1 -o pendulum\n"
       "  gpilot run kink --strategy latmi --steps 20 --initial 3 --retrain-every 2 -o kink\n"
       "  gpilot run tras --controls-initial first.csv --steps 10 -o tras\n"

@@ -41,7 +41,12 @@ expect_equal "measured" "$(grep -o '"y_th":[-0-9.e]*' a/steps.jsonl | cut -d: -f
 expect_equal "applied" "$(grep -o '"applied":{"c":[-0-9.e]*' a/steps.jsonl | cut -d: -f3)" \
   "$(tail -4 a/data.csv | head -3 | cut -d, -f2)"
 expect_whole_lines a/steps.jsonl
-for text in '"strategy": "totmi"' '"seed": 2' '"initial": 4' '"retrain_every": 1'; do
+expect_equal "initial measurements" \
+  "$(head -1 a/steps.jsonl | grep -o '"initial":{[^}]*}' | grep -oE -- '-?[0-9][-0-9.e]*|null' | xargs)" \
+  "$(head -6 a/data.csv | awk -F, 'NR > 1 { print NR < 6 && $2 != "" ? $2 : "null" }' | xargs) $(head -6 a/data.csv |
+    awk -F, 'NR > 1 { print $3 != "" && $3 != "nan" ? $3 : "null" }' | xargs)"
+expect_equal "lines with initial measurements" "$(grep -c '"initial"' a/steps.jsonl)" 1
+for text in '"format": "gpilot-run"' '"version": 1' '"library_version": "' '"strategy": "totmi"' '"seed": 2' '"initial": 4' '"retrain_every": 1'; do
   expect_line "$text" a/run.json
 done
 "$program" show a/model.json | grep -q th_dot || fail "the model cannot be shown"
@@ -69,6 +74,19 @@ expect_equal "grid" "$(cut -d, -f1 l.csv | sed 1d | xargs)" "-0.5 -0.4 -0.3 -0.2
 for key in criterion best value lowest highest; do
   expect_line "\"$key\"" l.json
 done
+# With the training's recording it stands where it stands without, and where the run stood; else it filters.
+expect_line "the state is the smoothed one at the end of the training data" l.txt
+"$program" criterion a/model.json --grid 11 --data a/data.csv -o l2.csv >l2.txt
+cmp -s l.csv l2.csv || fail "the training's recording gave another state"
+expect_line "the state is the smoothed one" l2.txt
+"$program" simulate pendulum --steps 7 --seed 9 -o other.csv >/dev/null
+expect_equal "rows of another recording" "$(wc -l <other.csv)" "$(wc -l <a/data.csv)"
+"$program" criterion a/model.json --grid 11 --data other.csv -o l3.csv >l3.txt
+cmp -s l.csv l3.csv && fail "another recording gave the same state"
+expect_line "the state is the filter's at the end of other.csv" l3.txt
+expect_refused "other.csv: totmi-sampled needs the recording that a/model.json was trained on" \
+  criterion a/model.json -c totmi-sampled --data other.csv
+expect_refused "5 rows, the training's had 8" criterion a/model.json -c totmi-sampled --data first.csv
 "$program" criterion a/model.json -c latmi-x0 --data a/data.csv >/dev/null || fail "latmi-x0 with data"
 "$program" criterion a/model.json -c totmi-sampled --data a/data.csv >/dev/null || fail "totmi-sampled with data"
 
@@ -89,10 +107,25 @@ expect_whole_lines stopped/steps.jsonl
 expect_equal "rows after Ctrl-C" "$(wc -l <stopped/data.csv)" "$(($(wc -l <stopped/steps.jsonl) + 6))"
 "$program" show stopped/model.json >/dev/null || fail "the model of an interrupted run"
 
+# Out of space for steps.jsonl: data and model so far are written all the same, and the error says where.
+code=0
+(
+  trap '' XFSZ
+  ulimit -f 40
+  exec "$program" run pendulum --strategy totmi --steps 500 -o full
+) >full.out 2>full.err || code=$?
+expect_equal "exit code without space" "$code" 1
+expect_line "full/steps.jsonl: cannot write the file: File too large; what was measured until then is in full" full.err
+expect_equal "rows without space" "$(($(wc -l <full/data.csv) > $(wc -l <full/steps.jsonl) + 6))" 1
+"$program" show full/model.json >/dev/null || fail "the model of a run without space"
+
 # Wrong input; nothing is written.
 expect_refused "did you mean 'totmi'?" run pendulum --strategy totmy -o x
 expect_refused "did you mean 'pendulum'?" run pendulun -o x
 expect_refused "--steps: expected a whole number of at least 1, not '0'" run pendulum --steps 0 -o x
+expect_refused "--initial: expected a whole number of at least 2, not '1'" run pendulum --initial 1 -o x
+printf 'c\n0.1\n' >one.csv
+expect_refused "initial: 1 measurement(s), expected at least 2" run pendulum --controls-initial one.csv -o x
 expect_refused "--retrain-every: expected a whole number of at least 1, not '0'" run pendulum --retrain-every 0 -o x
 cp -r a before
 expect_refused "a: the directory holds files already" run pendulum --steps 1 -o a

@@ -12,7 +12,8 @@ class Descriptor;
 /// later loses none, and leaves at most its last line incomplete.
 class LineFile {
  public:
-  /// Makes the file. Throws InputError if it is there already or cannot be made.
+  /// Makes the file; its name is on the disk, too, when this returns. Throws InputError if it is there already or
+  /// cannot be made.
   explicit LineFile(std::string path);
   ~LineFile();
   LineFile(const LineFile&) = delete;

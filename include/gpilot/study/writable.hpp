@@ -8,4 +8,8 @@ namespace gpilot::study {
 /// stands at the path is not touched.
 void check_writable(const std::string& path);
 
+/// Makes the directory, unless it is there; its name is on the disk when this returns. Throws InputError if it cannot
+/// be made.
+void make_directory(const std::string& path);
+
 }  // namespace gpilot::study

@@ -38,4 +38,11 @@ void write_all(const Descriptor& file, std::string_view text, const std::string&
   }
 }
 
+void sync_directory(const std::filesystem::path& directory) {
+  const Descriptor opened(directory, O_RDONLY | O_DIRECTORY);
+  if (opened.is_open()) {
+    ::fsync(opened.get());
+  }
+}
+
 }  // namespace gpilot::study

@@ -32,4 +32,8 @@ class Descriptor {
 /// Writes all of the text or fails; `path` is for the message.
 void write_all(const Descriptor& file, std::string_view text, const std::string& path);
 
+/// Puts the names in a directory on the disk: a new name is safe only once its directory is. A file system that cannot
+/// sync directories has done its best.
+void sync_directory(const std::filesystem::path& directory);
+
 }  // namespace gpilot::study

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "descriptor.hpp"
@@ -16,6 +17,7 @@ LineFile::LineFile(std::string path)
   if (!file_->is_open()) {
     refuse_to_write(path_, std::strerror(errno));
   }
+  sync_directory(std::filesystem::absolute(path_).parent_path());
 }
 
 LineFile::~LineFile() = default;

@@ -63,8 +63,8 @@ void TrialOptions::validate() const {
     throw InputError(fmt::format("steps: {}, expected at least 1", steps));
   }
   const Index rows = initial_controls ? initial_controls->rows() : initial;
-  if (rows < 1) {
-    throw InputError(fmt::format("initial: {} measurements, expected at least 1", rows));
+  if (rows < 2) {
+    throw InputError(fmt::format("initial: {} measurement(s), expected at least 2", rows));
   }
   if (retrain_every < 1) {
     throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
@@ -73,6 +73,13 @@ void TrialOptions::validate() const {
 
 Trial run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
                 const OnTrialStep& on_step) {
+  Trial trial;
+  run_trial(system, evaluation, options, on_step, trial);
+  return trial;
+}
+
+void run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
+               const OnTrialStep& on_step, Trial& trial) {
   options.validate();
   ExplorationOptions exploration_options{.strategy = options.strategy,
                                          .fit = {},
@@ -85,20 +92,27 @@ Trial run_trial(const systems::System& system, const Evaluation& evaluation, con
     apply_paper_settings(system, spec, exploration_options.fit);
   }
   Rig rig(system, options);
-  Exploration exploration(std::move(spec), system.spec().control_box, initial_rows(system, rig, options),
-                          std::move(exploration_options));
-  Trial trial;
-  trial.steps.push_back(judged(exploration.steps().back(), evaluation, exploration.model()));
-  bool go_on = !on_step || on_step(trial.steps.back());
-  for (Index k = 0; go_on && k < options.steps; ++k) {
-    const Vector control = exploration.ask();
-    const ExplorationStep& step = exploration.observe(control, rig.apply(control));
-    trial.steps.push_back(judged(step, evaluation, exploration.model()));
-    go_on = !on_step || on_step(trial.steps.back());
+  trial.data = initial_rows(system, rig, options);
+  Exploration exploration(std::move(spec), system.spec().control_box, trial.data, std::move(exploration_options));
+  const auto keep = [&trial, &exploration] {
+    trial.model = exploration.model();
+    trial.data = exploration.data();
+  };
+  const auto finish_step = [&](const ExplorationStep& step) {
+    keep();
+    trial.steps.push_back(judged(step, evaluation, trial.model));
+    return !on_step || on_step(trial.steps.back());
+  };
+  try {
+    bool go_on = finish_step(exploration.steps().back());
+    for (Index k = 0; go_on && k < options.steps; ++k) {
+      const Vector control = exploration.ask();
+      go_on = finish_step(exploration.observe(control, rig.apply(control)));
+    }
+  } catch (...) {
+    keep();  // a measurement whose training failed counts, too
+    throw;
   }
-  trial.model = exploration.model();
-  trial.data = exploration.data();
-  return trial;
 }
 
 }  // namespace gpilot::study

@@ -1,13 +1,16 @@
 #include "gpilot/study/writable.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "descriptor.hpp"
+#include "gpilot/error.hpp"
 #include "write_target.hpp"
 
 namespace gpilot::study {
@@ -36,6 +39,15 @@ void check_writable(const std::string& path) {
   } else if (::access(target.file.c_str(), W_OK) != 0) {
     refuse_to_write(path, std::strerror(errno));
   }
+}
+
+void make_directory(const std::string& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  if (error) {
+    throw InputError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
+  }
+  sync_directory((fs::absolute(path) / "").parent_path().parent_path());
 }
 
 }  // namespace gpilot::study

@@ -53,11 +53,7 @@ void replace_file(const std::string& path, const fs::path& target, std::string_v
     fail_to_write(path);
   }
   guard.kept = true;
-  // The new name is safe only once the directory is; a file system that cannot sync directories has done its best.
-  const Descriptor directory(target.parent_path(), O_RDONLY | O_DIRECTORY);
-  if (directory.is_open()) {
-    ::fsync(directory.get());
-  }
+  sync_directory(target.parent_path());
 }
 
 }  // namespace

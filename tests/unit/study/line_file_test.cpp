@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "gpilot/error.hpp"
+#include "gpilot/study/writable.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::study {
@@ -36,6 +37,18 @@ TEST(LineFile, EveryLineIsThereAtOnceAndAnExistingFileIsRefused) {
   std::filesystem::remove(path);
   EXPECT_EQ(message_of<InputError>([&] { LineFile nowhere(path + "/a"); }),
             path + "/a: cannot write the file: No such file or directory");
+}
+
+TEST(LineFile, LivesInADirectoryThatWasMadeForIt) {
+  const std::string directory = testing::TempDir() + "gpilot_line_file_test";
+  std::filesystem::remove_all(directory);
+  make_directory(directory + "/");
+  make_directory(directory);  // it is there
+  LineFile(directory + "/a.jsonl").append("a");
+  EXPECT_EQ(text_of(directory + "/a.jsonl"), "a\n");
+  EXPECT_EQ(message_of<InputError>([&] { make_directory(directory + "/b/c"); }),
+            directory + "/b/c: cannot make the directory: No such file or directory");
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

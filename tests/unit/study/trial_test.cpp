@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <vector>
+
 #include "gpilot/error.hpp"
 #include "gpilot/study/system_model.hpp"
 #include "gpilot/systems/registry.hpp"
@@ -35,6 +38,29 @@ TEST(Trial, StopsWhenTold) {
   const Trial trial =
       run_trial(*system, evaluation, short_trial("random"), [&](const TrialStep&) { return ++seen < 2; });
   EXPECT_EQ(trial.steps.size(), 2U);
+}
+
+TEST(Trial, HoldsWhatThereIsAtEveryStepAndAfterAnException) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  const TrialOptions options = short_trial("random");
+  Trial trial;
+  std::vector<Index> rows;
+  const auto fail_late = [&](const TrialStep& step) {
+    EXPECT_EQ(trial.model.states.rows(), trial.data.rows());
+    rows.push_back(trial.data.rows());
+    if (step.exploration.step == 2) {
+      throw std::runtime_error("the disk is full");
+    }
+    return true;
+  };
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_trial(*system, evaluation, options, fail_late, trial); }),
+            "the disk is full");
+  EXPECT_EQ(rows, (std::vector<Index>{6, 7, 8}));
+  EXPECT_EQ(trial.steps.size(), 3U);
+  const Trial whole = run_trial(*system, evaluation, options);
+  EXPECT_EQ(trial.data.outputs.bottomRows(7), whole.data.outputs.middleRows(1, 7));
+  EXPECT_EQ(trial.data.controls.topRows(7), whole.data.controls.topRows(7));
 }
 
 TEST(Trial, TakesInitialControls) {
@@ -89,8 +115,13 @@ TEST(TrialOptions, WrongOnesAreNamed) {
   options.steps = 0;
   EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("steps: 0"), std::string::npos);
   options.steps = 1;
-  options.initial = 0;
-  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 0"), std::string::npos);
+  options.initial = 1;
+  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(); }),
+            "initial: 1 measurement(s), expected at least 2");
+  options.initial = 2;
+  EXPECT_NO_THROW(options.validate());
+  options.initial_controls = Matrix::Zero(1, 1);
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 1"), std::string::npos);
 }
 
 }  // namespace
