@@ -41,7 +41,7 @@ class SampledTotalInformation : public Criterion {
   double value(VectorRef control, Vector* gradient) const override;
 
  private:
-  double step_information(VectorRef mean, const Matrix& S, VectorRef f, VectorRef y) const;
+  double step_information(const Matrix& mean, const Matrix& S, const Matrix& f, VectorRef y) const;
   /// x_ holds the samples of the row before, and of this row afterwards.
   double row_information(Index t, RandomStream& random);
 

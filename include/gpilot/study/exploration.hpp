@@ -57,7 +57,8 @@ class Exploration {
   /// The next control, inside the box, user units. Asking again gives the same until the next observe().
   const Vector& ask();
   /// What was applied (it may differ from what was asked) and the outputs that followed (NaN = missing), user units.
-  /// Trains if it is due and returns the step's record.
+  /// Trains if it is due and returns the step's record. What was measured is kept whatever happens: a training or a
+  /// filter that fails is told by the status, and the model at hand goes on.
   const ExplorationStep& observe(VectorRef applied, VectorRef outputs);
 
   const ssm::Model& model() const;

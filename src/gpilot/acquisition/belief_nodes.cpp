@@ -16,9 +16,8 @@ Matrix belief_nodes(const Situation& situation, const ssm::StateBelief& belief) 
   return X;
 }
 
-Matrix output_noise(const ssm::Transition& transition) {
-  const ssm::Parameters& p = transition.parameters();
-  Matrix noise = p.C * transition.process_covariance() * p.C.transpose();
+Matrix output_noise(const ssm::Parameters& p, const Matrix& Q) {
+  Matrix noise = p.C * Q * p.C.transpose();
   noise.diagonal() += p.log_r.array().exp().matrix();
   return noise;
 }

@@ -13,7 +13,7 @@ inline void set_control(Matrix& X, VectorRef control) {
 }
 
 /// R + C Q C^T [E x E]: the covariance of y' given f.
-Matrix output_noise(const ssm::Transition& transition);
+Matrix output_noise(const ssm::Parameters& p, const Matrix& Q);
 
 /// The process variances of x' [D], taken as independent: what the total information is measured by. A declared
 /// position shares its velocity's noise, and with that correlation the criterion rewards acceleration alone and holds

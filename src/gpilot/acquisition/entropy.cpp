@@ -16,7 +16,11 @@ double Entropy::value(VectorRef control, Vector* gradient) const {
   Matrix variance;
   std::vector<Matrix> mean_slope;
   std::vector<Matrix> variance_slope;
-  transition.moments(x, mean, variance, mean_slope, variance_slope);
+  if (gradient != nullptr) {
+    transition.moments(x, mean, variance, mean_slope, variance_slope);
+  } else {
+    transition.moments(x, mean, variance);
+  }
   double total = 0.0;
   if (gradient != nullptr) {
     gradient->setZero(control.size());

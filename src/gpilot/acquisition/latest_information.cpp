@@ -13,7 +13,7 @@ LatestInformation::LatestInformation(const Situation& situation, const ssm::Stat
     : situation_(situation),
       X_(belief_nodes(situation, belief)),
       C_L_inverse_(situation.transition.parameters().C * situation.transition.left_inverse()),
-      noise_(output_noise(situation.transition)) {
+      noise_(output_noise(situation.transition.parameters(), situation.transition.process_covariance())) {
   Matrix L;
   linalg::cholesky(noise_, L, "covariance of an output given the function");
   noise_log_det_ = linalg::log_determinant(L);

@@ -4,6 +4,7 @@
 #include <nlopt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,7 +16,7 @@ namespace gpilot::acquisition {
 
 namespace {
 
-constexpr Index kMostCorners = 64;
+constexpr Index kMostControlsWithCorners = 6;  ///< 64 corners
 
 /// Radical inverse of k in a prime base: a Halton coordinate in (0, 1).
 double radical_inverse(Index k, Index base) {
@@ -34,7 +35,7 @@ Matrix start_points(const Box& box, const SearchOptions& options) {
     return Vector::LinSpaced(options.grid, box.low(0), box.high(0));
   }
   constexpr std::array<Index, 12> kPrimes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
-  const Index corners = P < 7 ? Index{1} << P : 0;
+  const Index corners = P <= kMostControlsWithCorners ? Index{1} << P : 0;
   Matrix unit(corners + 1 + options.starts, P);
   for (Index k = 0; k < corners; ++k) {
     for (Index p = 0; p < P; ++p) {
@@ -61,10 +62,16 @@ struct Seen {
   std::vector<Vector> controls;
   std::vector<double> values;
 
+  /// Throws nothing: NLopt is C.
   double evaluate(VectorRef control, Vector* gradient) {
-    double value = criterion.value(control, gradient);
+    constexpr double kLowest = -std::numeric_limits<double>::infinity();
+    double value = kLowest;
+    try {
+      value = criterion.value(control, gradient);
+    } catch (const NumericalError&) {  // counts as not finite
+    }
     if (!std::isfinite(value) || (gradient != nullptr && !gradient->allFinite())) {
-      value = -std::numeric_limits<double>::infinity();
+      value = kLowest;
     }
     controls.emplace_back(control);
     values.push_back(value);
@@ -77,13 +84,11 @@ double objective(unsigned n, const double* x, double* gradient_out, void* data) 
   const Eigen::Map<const Vector> control(x, static_cast<Index>(n));
   Vector gradient;
   const double value = seen.evaluate(control, gradient_out != nullptr ? &gradient : nullptr);
-  if (!std::isfinite(value)) {
-    return -1e300;  // NLopt's searches step back from it
-  }
+  const bool usable = std::isfinite(value);
   if (gradient_out != nullptr) {
-    Eigen::Map<Vector>(gradient_out, static_cast<Index>(n)) = gradient;
+    Eigen::Map<Vector>(gradient_out, static_cast<Index>(n)) = usable ? gradient : Vector::Zero(control.size());
   }
-  return value;
+  return usable ? value : -1e300;  // NLopt's searches step back from it
 }
 
 /// A local search; whatever its verdict, all that it saw counts.

@@ -14,7 +14,7 @@ namespace gpilot::acquisition {
 namespace {
 
 constexpr Index kSamples = 50;
-constexpr double kLogTwoPi = 1.8378770664093453;
+const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
 
 double log_det(const Matrix& K, const char* what) {
   Matrix L;
@@ -22,12 +22,13 @@ double log_det(const Matrix& K, const char* what) {
   return linalg::log_determinant(L);
 }
 
-/// log N(residual | 0, K).
-double log_normal(const Vector& residual, const Matrix& K) {
+/// Mean over the rows of log N(residual | 0, K).
+double mean_log_normal(const Matrix& residuals, const Matrix& K) {
   Matrix L;
   linalg::cholesky(K, L, "covariance of an output given the function");
-  const Vector u = L.triangularView<Eigen::Lower>().solve(residual);
-  return -0.5 * (u.squaredNorm() + linalg::log_determinant(L) + static_cast<double>(residual.size()) * kLogTwoPi);
+  const Matrix u = L.triangularView<Eigen::Lower>().solve(residuals.transpose());
+  return -0.5 * (u.squaredNorm() / static_cast<double>(residuals.rows()) + linalg::log_determinant(L) +
+                 static_cast<double>(residuals.cols()) * kLogTwoPi);
 }
 
 /// KL[ N(mean, S) || N(0, diag(sd^2)) ] of the first state.
@@ -41,30 +42,33 @@ double initial_divergence(const ssm::Structure& s, VectorRef mean, const Matrix&
 
 }  // namespace
 
-/// log p(y|f) less the bound's share of one step, whose q(x'|.) is N(mean, S):
+/// log p(y|f) less the bound's share of one step, averaged over the samples in the rows of `mean` and `f` [samples x
+/// D]; q(x'|.) is N(mean, S):
 ///   log N(y | C f + d, R + C Q C^T) - E log N(y | C x' + d, R) + KL[ N(mean, S) || N(f, Q) ].
-double SampledTotalInformation::step_information(VectorRef mean, const Matrix& S, VectorRef f, VectorRef y) const {
+double SampledTotalInformation::step_information(const Matrix& mean, const Matrix& S, const Matrix& f,
+                                                 VectorRef y) const {
   const ssm::Parameters& p = situation_.transition.parameters();
+  const auto n = static_cast<double>(f.rows());
   std::vector<Index> seen;
   for (Index e = 0; e < y.size(); ++e) {
     if (!std::isnan(y(e))) {
       seen.push_back(e);
     }
   }
-  const Matrix C = p.C(seen, Eigen::all);
-  const Vector target = y(seen) - p.d(seen);
-  const Vector r = p.log_r(seen).array().exp();
   double value = 0.0;
   if (!seen.empty()) {
-    value += log_normal(target - C * f, Matrix(C * Q_ * C.transpose()) + Matrix(r.asDiagonal()));
-    const Vector residual = target - C * mean;
-    const Vector spread = (C * S * C.transpose()).diagonal();
-    value += 0.5 * ((residual.cwiseAbs2() + spread).cwiseQuotient(r).sum() + r.array().log().sum() +
-                    static_cast<double>(r.size()) * kLogTwoPi);
+    const Matrix C = p.C(seen, Eigen::all);
+    const Vector target = y(seen) - p.d(seen);
+    const Vector r = p.log_r(seen).array().exp();
+    const Matrix from_function = (-f * C.transpose()).rowwise() + target.transpose();
+    const Matrix from_state = (-mean * C.transpose()).rowwise() + target.transpose();
+    value += mean_log_normal(from_function, Matrix(C * Q_ * C.transpose()) + Matrix(r.asDiagonal()));
+    const Vector squares = from_state.cwiseAbs2().colwise().sum().transpose() / n + (C * S * C.transpose()).diagonal();
+    value += 0.5 * (squares.cwiseQuotient(r).sum() + r.array().log().sum() + static_cast<double>(r.size()) * kLogTwoPi);
   }
-  const Vector from_f = mean - f;
-  const double kl = 0.5 * (Q_inverse_.cwiseProduct(S).sum() + from_f.dot(Q_inverse_ * from_f) -
-                           static_cast<double>(f.size()) + Q_log_det_ - log_det(S, "covariance of q(x'|x)"));
+  const Matrix from_f = mean - f;
+  const double kl = 0.5 * (Q_inverse_.cwiseProduct(S).sum() + (from_f * Q_inverse_).cwiseProduct(from_f).sum() / n -
+                           static_cast<double>(f.cols()) + Q_log_det_ - log_det(S, "covariance of q(x'|x)"));
   return value + kl;
 }
 
@@ -83,13 +87,9 @@ double SampledTotalInformation::row_information(Index t, RandomStream& random) {
   transition.moments(X, z, variance);
   z += variance.cwiseSqrt().cwiseProduct(random.normal_matrix(z.rows(), z.cols()));
   const Matrix f = z * transition.left_inverse().transpose();
-  double total = 0.0;
-  for (Index s = 0; s < x_.rows(); ++s) {
-    const Vector mean = q.m.col(t) + A * (x_.row(s).transpose() - q.m.col(t - 1));
-    total += step_information(mean, S, f.row(s).transpose(), situation_.history->outputs.col(t));
-    x_.row(s) = (mean + S_chol * random.normal_vector(D)).transpose();
-  }
-  return total / static_cast<double>(x_.rows());
+  const Matrix mean = ((x_.rowwise() - q.m.col(t - 1).transpose()) * A.transpose()).rowwise() + q.m.col(t).transpose();
+  x_ = mean + random.normal_matrix(x_.rows(), D) * S_chol.transpose();
+  return step_information(mean, S, f, situation_.history->outputs.col(t));
 }
 
 SampledTotalInformation::SampledTotalInformation(const Situation& situation, Index samples, Anchor anchor)
@@ -103,10 +103,8 @@ SampledTotalInformation::SampledTotalInformation(const Situation& situation, Ind
   Q_inverse_ = Q_.diagonal().cwiseInverse().asDiagonal();
   Q_log_det_ = Q_.diagonal().array().log().sum();
   // S by the matrix inversion lemma: no inverse of a nearly singular precision.
-  Matrix noise = p.C * Q_ * p.C.transpose();
-  noise.diagonal() += p.log_r.array().exp().matrix();
   Matrix noise_chol;
-  linalg::cholesky(noise, noise_chol, "covariance of an output given the function");
+  linalg::cholesky(output_noise(p, Q_), noise_chol, "covariance of an output given the function");
   const Matrix half = noise_chol.triangularView<Eigen::Lower>().solve(p.C * Q_);
   S_ = Q_ - half.transpose() * half;
   A_ = S_ * Q_inverse_;
@@ -147,12 +145,8 @@ double SampledTotalInformation::value(VectorRef control, Vector* /*gradient*/) c
   z += variance.cwiseSqrt().cwiseProduct(epsilon_);
   const Matrix f = z * L_inverse.transpose();
   const Vector b = S_ * p.C.transpose() * (-p.log_r.array()).exp().matrix().cwiseProduct(y - p.d);
-  double total = 0.0;
-  for (Index s = 0; s < x_.rows(); ++s) {
-    const Vector anchor = (anchor_ == Anchor::kPreviousState ? x_ : f).row(s).transpose();
-    total += step_information(A_ * anchor + b, S_, f.row(s).transpose(), y);
-  }
-  return history_ + total / static_cast<double>(x_.rows());
+  const Matrix mean = ((anchor_ == Anchor::kPreviousState ? x_ : f) * A_.transpose()).rowwise() + b.transpose();
+  return history_ + step_information(mean, S_, f, y);
 }
 
 std::unique_ptr<Criterion> sampled_total_information(const Situation& situation) {

@@ -14,10 +14,8 @@ namespace {
 Matrix displacement_weight(const ssm::Transition& transition) {
   const ssm::Parameters& p = transition.parameters();
   const Vector q = independent_process_variances(transition);
-  Matrix noise = p.C * q.asDiagonal() * p.C.transpose();
-  noise.diagonal() += p.log_r.array().exp().matrix();
   Matrix noise_chol;
-  linalg::cholesky(noise, noise_chol, "covariance of an output given the function");
+  linalg::cholesky(output_noise(p, q.asDiagonal()), noise_chol, "covariance of an output given the function");
   const Matrix half = noise_chol.triangularView<Eigen::Lower>().solve(p.C);
   return Matrix(q.cwiseInverse().asDiagonal()) - half.transpose() * half;
 }

@@ -16,6 +16,7 @@ namespace gpilot::study {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kAbsurdState = 1e6;  ///< scaled: a measurement that leads there is no basis for a choice
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -74,8 +75,9 @@ struct Exploration::State {
 
   void train(ExplorationStep& step);
   void adopt(ssm::Model fitted);
-  void filter_on();
+  void filter_on(ExplorationStep& step);
   ExplorationStep choose();
+  void append(VectorRef applied, VectorRef outputs);
   Box scaled_box() const;
 };
 
@@ -90,12 +92,20 @@ void Exploration::State::adopt(ssm::Model fitted) {
   since_training = 0;
 }
 
-/// Between two trainings the filter carries the belief over the newest row.
-void Exploration::State::filter_on() {
-  const ssm::Sequence scaled = model->scaling.to_scaled({data.controls.bottomRows(2), data.outputs.bottomRows(2)});
-  const ssm::Filter filter(*transition, nodes);
-  belief = filter.predict(belief, scaled.controls.row(0).transpose());
-  filter.update(belief, scaled.outputs.row(1).transpose());
+/// Between two trainings the filter carries the belief over the newest row. Where it fails the belief stays.
+void Exploration::State::filter_on(ExplorationStep& step) {
+  try {
+    const ssm::Sequence scaled = model->scaling.to_scaled({data.controls.bottomRows(2), data.outputs.bottomRows(2)});
+    const ssm::Filter filter(*transition, nodes);
+    ssm::StateBelief next = filter.predict(belief, scaled.controls.row(0).transpose());
+    filter.update(next, scaled.outputs.row(1).transpose());
+    if (!next.covariance.allFinite() || !(next.mean.cwiseAbs().maxCoeff() < kAbsurdState)) {
+      throw NumericalError("the newest outputs lead to no sensible state");
+    }
+    belief = std::move(next);
+  } catch (const NumericalError& error) {
+    step.status = fmt::format("filter failed: {}", error.what());
+  }
 }
 
 /// A training that fails costs its improvement, not the exploration: the model at hand goes on.
@@ -110,7 +120,7 @@ void Exploration::State::train(ExplorationStep& step) {
       throw;
     }
     step.status = fmt::format("training failed: {}", error.what());
-    filter_on();
+    filter_on(step);
   }
   step.chosen = model->report.chosen;
   step.train_seconds = seconds_since(begin);
@@ -148,7 +158,9 @@ ExplorationStep Exploration::State::choose() {
   if (options.landscape && choice.landscape.rows() > 0) {
     step.landscape = choice.landscape;
     for (Index p = 0; p < box.low.size(); ++p) {
-      step.landscape.col(p) = scaling.control_offset(p) + scaling.control_scale(p) * choice.landscape.col(p).array();
+      step.landscape.col(p) = (scaling.control_offset(p) + scaling.control_scale(p) * choice.landscape.col(p).array())
+                                  .cwiseMax(box.low(p))
+                                  .cwiseMin(box.high(p));
     }
   }
   step.choose_seconds = seconds_since(begin);
@@ -187,29 +199,38 @@ const Vector& Exploration::ask() {
   return state_->pending->asked;
 }
 
+/// The newest row, on its way before anything can fail.
+void Exploration::State::append(VectorRef applied, VectorRef outputs) {
+  const Index T = data.rows();
+  data.controls.row(T - 1) = applied.transpose();
+  data.controls.conservativeResize(T + 1, Eigen::NoChange);
+  data.controls.row(T).setConstant(kNaN);
+  data.outputs.conservativeResize(T + 1, Eigen::NoChange);
+  data.outputs.row(T) = outputs.transpose();
+}
+
 const ExplorationStep& Exploration::observe(VectorRef applied, VectorRef outputs) {
   State& s = *state_;
   check_values("applied control", applied, s.spec.inputs.size(), false);
   check_values("outputs", outputs, s.spec.outputs.size(), true);
-  ask();  // so that a measurement nobody asked for has a record too
-  ExplorationStep step = std::move(*s.pending);
-  s.pending.reset();
+  ExplorationStep step;
+  step.step = static_cast<Index>(s.steps.size());
+  step.criterion = kNaN;
+  if (s.pending) {
+    step = std::move(*s.pending);
+    s.pending.reset();
+  }
   step.applied = applied;
   step.outputs = outputs;
-  const Index T = s.data.rows();
-  s.data.controls.row(T - 1) = applied.transpose();
-  s.data.controls.conservativeResize(T + 1, Eigen::NoChange);
-  s.data.controls.row(T).setConstant(kNaN);
-  s.data.outputs.conservativeResize(T + 1, Eigen::NoChange);
-  s.data.outputs.row(T) = outputs.transpose();
-  if (++s.since_training >= s.options.retrain_every) {
-    s.train(step);
-  } else {
-    s.filter_on();
-    step.status = s.model->report.status;
-    step.chosen = s.model->report.chosen;
-  }
+  step.status = s.model->report.status;
+  step.chosen = s.model->report.chosen;
+  s.append(applied, outputs);
   s.steps.push_back(std::move(step));
+  if (++s.since_training >= s.options.retrain_every) {
+    s.train(s.steps.back());
+  } else {
+    s.filter_on(s.steps.back());
+  }
   return s.steps.back();
 }
 

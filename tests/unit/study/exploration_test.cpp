@@ -70,22 +70,54 @@ TEST(Exploration, RecordsWhatHappened) {
 }
 
 TEST(Exploration, WhatWasAppliedCounts) {
+  for (const Index every : {1, 4}) {  // trained at once, or carried on by the filter
+    ExplorationOptions options = toy_options();
+    options.retrain_every = every;
+    Exploration exploration = toy_exploration(options);
+    const Vector other = Vector::Constant(1, 0.123);
+    exploration.ask();
+    const ExplorationStep& step = exploration.observe(other, answer(other));
+    EXPECT_NE(step.asked, other);
+    EXPECT_EQ(step.applied, other);
+    EXPECT_EQ(exploration.data().controls(5, 0), 0.123);
+    EXPECT_TRUE(exploration.ask().allFinite());
+  }
+}
+
+TEST(Exploration, AMeasurementThatNobodyAskedForCountsToo) {
   Exploration exploration = toy_exploration();
-  const Vector other = Vector::Constant(1, 0.123);
-  const ExplorationStep& step = exploration.observe(other, answer(other));
-  EXPECT_NE(step.asked, other);
-  EXPECT_EQ(step.applied, other);
-  EXPECT_EQ(exploration.data().controls(5, 0), 0.123);
+  const ExplorationStep& step = exploration.observe(Vector::Constant(1, 0.5), Vector::Constant(1, 0.2));
+  EXPECT_EQ(step.asked.size(), 0);
+  EXPECT_TRUE(std::isnan(step.criterion));
+  EXPECT_EQ(exploration.data().rows(), 7);
+}
+
+TEST(Exploration, AMeasurementThatCannotBeLearnedFromIsKept) {
+  for (const Index every : {1, 4}) {
+    ExplorationOptions options = toy_options();
+    options.retrain_every = every;
+    Exploration exploration = toy_exploration(options);
+    const ExplorationStep& step = exploration.observe(exploration.ask(), Vector::Constant(1, 1e300));
+    EXPECT_EQ(exploration.data().outputs(6, 0), 1e300);
+    EXPECT_NE(step.status.find("failed"), std::string::npos) << step.status;
+    EXPECT_FALSE(step.trained);
+    EXPECT_EQ(exploration.steps().size(), 2U);
+    EXPECT_TRUE(exploration.ask().allFinite());
+  }
 }
 
 TEST(Exploration, AMissingOutputIsNoEnd) {
-  Exploration exploration = toy_exploration();
-  for (int k = 0; k < 3; ++k) {
-    exploration.observe(exploration.ask(), Vector::Constant(1, kNaN));
+  for (const Index every : {1, 4}) {
+    ExplorationOptions options = toy_options();
+    options.retrain_every = every;
+    Exploration exploration = toy_exploration(options);
+    for (int k = 0; k < 3; ++k) {
+      exploration.observe(exploration.ask(), Vector::Constant(1, kNaN));
+    }
+    EXPECT_EQ(exploration.data().rows(), 9);
+    EXPECT_TRUE(std::isnan(exploration.data().outputs(8, 0)));
+    EXPECT_TRUE(exploration.ask().allFinite());
   }
-  EXPECT_EQ(exploration.data().rows(), 9);
-  EXPECT_TRUE(std::isnan(exploration.data().outputs(8, 0)));
-  EXPECT_TRUE(exploration.ask().allFinite());
 }
 
 TEST(Exploration, TrainsAsOftenAsAsked) {
