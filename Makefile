@@ -38,7 +38,7 @@ results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
 	@build/bench/bin/engine kink
 	@build/bench/bin/engine latent
 
-paper: deps-figures build ## the experiments and figures of docs/results/paper.md (an hour; goes on where it stopped)
+paper: deps-figures build ## the experiments and figures of docs/results/paper.md (40 minutes; goes on where it stopped)
 	@scripts/paper.sh $(BUILD_DIR)/bin/gpilot build/paper
 
 format: deps-ci ## format all C++ files in place

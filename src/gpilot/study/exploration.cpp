@@ -104,7 +104,8 @@ void Exploration::State::filter_on(ExplorationStep& step) {
     }
     belief = std::move(next);
   } catch (const NumericalError& error) {
-    step.status = fmt::format("filter failed: {}", error.what());
+    const bool training_failed = step.status.starts_with("training failed");
+    step.status = fmt::format("{}filter failed: {}", training_failed ? step.status + "; " : "", error.what());
   }
 }
 
