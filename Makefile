@@ -51,7 +51,7 @@ tidy: deps-build deps-ci ## clang-tidy against the stored counts (ci/tidy-baseli
 	@JOBS=$(JOBS) ci/tidy.sh
 
 asan: ## unit tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory test PRESET=asan
+	@$(MAKE) --no-print-directory test PRESET=asan CTEST_ARGS="-L unit $(CTEST_ARGS)"
 
 tsan: ## tests with "Thread" in their name under ThreadSanitizer
 	@$(MAKE) --no-print-directory test PRESET=tsan CTEST_ARGS="-R Thread $(CTEST_ARGS)"
