@@ -128,6 +128,7 @@ void add_tests(const std::vector<std::string>& strategies, std::string_view refe
 std::vector<TrialStatistics> compared(const std::vector<std::string>& strategies,
                                       const std::vector<TrialValues>& values) {
   std::vector<TrialStatistics> result;
+  result.reserve(values.size());
   for (const TrialValues& of_strategy : values) {
     result.push_back(statistics_of(of_strategy));
   }
@@ -161,6 +162,7 @@ MetricSummary summarize_metric(const ComparisonOptions& options, const SystemTri
   }
   const auto over_strategies = [&](const auto& value_of) {
     std::vector<TrialValues> values;
+    values.reserve(curves.size());
     for (const std::vector<Curve>& of_strategy : curves) {
       values.push_back(value_of(of_strategy));
     }
