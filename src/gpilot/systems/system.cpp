@@ -29,6 +29,7 @@ std::string_view variant_name(Variant variant) {
 
 std::vector<std::string> channel_names(const std::vector<Channel>& channels) {
   std::vector<std::string> names;
+  names.reserve(channels.size());
   for (const Channel& channel : channels) {
     names.push_back(channel.name);
   }
