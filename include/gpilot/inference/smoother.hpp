@@ -39,7 +39,7 @@ struct LinearGaussian {
   Vector q;     ///< [D]
   Matrix C;     ///< [E x D]
   Vector d, r;  ///< [E]
-  Vector x0_mean, x0_sd;
+  ssm::StartPrior start, broad_start;
 };
 
 /// The exact posterior of a linear-Gaussian model.

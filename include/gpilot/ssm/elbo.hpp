@@ -45,6 +45,10 @@ class Elbo {
   /// After gradient(): what the E-step needs of every transition.
   const TransitionMessages& messages() const { return messages_; }
   const Matrix& left() const { return L_; }
+  /// The prior of the first row t of a sequence.
+  const StartPrior& start_of(Index t) const {
+    return series_.broad[static_cast<std::size_t>(t)] ? broad_start_ : declared_start_;
+  }
   /// J plus the mean function's slope in x [D x D].
   const Matrix& effective_right() const { return J_; }
   void set_nodes(gp::Nodes nodes) { regression_.set_nodes(std::move(nodes)); }
@@ -68,6 +72,7 @@ class Elbo {
   NodeRegression regression_;
   TransitionMessages messages_;
   ElboTerms terms_;
+  StartPrior declared_start_, broad_start_;
   Matrix L_;      ///< [D x D]
   Matrix J_;      ///< [D x D], mean function included
   Matrix W_c_;    ///< [D x P]

@@ -77,7 +77,8 @@ void target_impl(const ssm::Elbo& elbo, const ssm::Parameters& p, const ssm::Sta
     block<N>(out.J, t).setZero();
     add_emission<N>(p.C, r_inverse, series, t, block<N>(out.J, t));
     if (series.first[static_cast<std::size_t>(t)]) {
-      block<N>(out.J, t).diagonal() += elbo.structure().x0_sd.array().square().inverse().matrix();
+      const ssm::StartPrior& x0 = elbo.start_of(t);
+      block<N>(out.J, t).diagonal() += x0.sd.array().square().inverse().matrix();
       continue;
     }
     const SmallMatrix<N> P_chol = block<N>(messages.P_chol, t - 1);
@@ -188,9 +189,10 @@ ssm::StatePosterior smooth(const LinearGaussian& model, const ssm::Series& serie
       }
     }
     if (series.first[static_cast<std::size_t>(t)]) {
-      const Vector precision = model.x0_sd.array().square().inverse();
+      const ssm::StartPrior& x0 = series.broad[static_cast<std::size_t>(t)] ? model.broad_start : model.start;
+      const Vector precision = x0.sd.array().square().inverse();
       J.diagonal() += precision;
-      potentials.h.col(t) += precision.cwiseProduct(model.x0_mean);
+      potentials.h.col(t) += precision.cwiseProduct(x0.mean);
       continue;
     }
     const Vector offset = model.W.leftCols(P) * series.controls.col(t - 1) + model.W.col(P);

@@ -21,6 +21,8 @@ Elbo::Elbo(const Structure& structure, const Series& series, gp::Nodes nodes, in
     : structure_(structure),
       series_(series),
       regression_(structure, series, std::move(nodes), threads),
+      declared_start_(start_prior(structure, false)),
+      broad_start_(start_prior(structure, true)),
       L_(structure.left()),
       J_(structure.right()),
       W_c_(Matrix::Zero(structure.states, structure.controls)),
@@ -96,11 +98,12 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
     terms_.entropy += S_chol.diagonal().array().log().sum() + 0.5 * static_cast<double>(D) + per_row;
     if (series_.first[static_cast<std::size_t>(t)]) {
       P_chol = S_chol;
-      const auto sd = structure_.x0_sd.array();
-      const SmallVector<N> deviation = (column<N>(q.m, t) - structure_.x0_mean).array() / sd;
+      const StartPrior& x0 = start_of(t);
+      const auto sd = x0.sd.array();
+      const SmallVector<N> deviation = (column<N>(q.m, t) - x0.mean).array() / sd;
       terms_.initial -= per_row + sd.log().sum() + 0.5 * deviation.squaredNorm();
       for (Index d = 0; d < D; ++d) {
-        terms_.initial -= 0.5 * P_chol.row(d).squaredNorm() / (structure_.x0_sd(d) * structure_.x0_sd(d));
+        terms_.initial -= 0.5 * P_chol.row(d).squaredNorm() / (x0.sd(d) * x0.sd(d));
       }
     } else {
       U.noalias() = block<N>(q.A, t) * P_chol;
@@ -149,7 +152,6 @@ void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_
   const SmallMatrix<N> J = J_;
   const SmallVector<N> q_inverse = (-p.log_q.array()).exp();
   const SmallMatrix<N> S_direct = -0.5 * L.transpose() * q_inverse.asDiagonal() * L;
-  const SmallVector<N> x0_precision = structure_.x0_sd.array().square().inverse();
   SmallMatrix<N> P_bar(D, D);       // dF/dP_t, symmetric
   SmallMatrix<N> P_bar_next(D, D);  // what the transition t -> t + 1 adds to it
   SmallMatrix<N> L_bar(D, D);
@@ -161,7 +163,9 @@ void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_
     const auto S_chol = block<N>(q.S_chol, t);
     auto m_bar = column<N>(q_bar.m, t);
     if (series_.first[static_cast<std::size_t>(t)]) {
-      m_bar -= x0_precision.cwiseProduct(column<N>(q.m, t) - structure_.x0_mean);
+      const StartPrior& x0 = start_of(t);
+      const SmallVector<N> x0_precision = x0.sd.array().square().inverse();
+      m_bar -= x0_precision.cwiseProduct(column<N>(q.m, t) - x0.mean);
       P_bar.diagonal() -= 0.5 * x0_precision;
       P_bar_next.setZero();
     } else {

@@ -107,6 +107,13 @@ void Parameters::set_zero() {
   d.setZero();
 }
 
+StartPrior start_prior(const Structure& s, bool broad) {
+  if (!broad) {
+    return {s.x0_mean, s.x0_sd};
+  }
+  return {Vector::Zero(s.states), s.x0_sd.cwiseMax(kBroadStartSd)};
+}
+
 Parameters default_parameters(const Structure& s) {
   const std::vector<Index> rows = s.gp_rows();
   const auto G = static_cast<Index>(rows.size());

@@ -72,8 +72,8 @@ TEST(Smooth, ModelWithoutAPosteriorIsAnError) {
                        one,
                        Vector::Zero(1),
                        Vector::Ones(1),
-                       Vector::Zero(1),
-                       Vector::Ones(1)};
+                       {Vector::Zero(1), Vector::Ones(1)},
+                       {Vector::Zero(1), Vector::Ones(1)}};
   EXPECT_THROW(smooth(model, problem.series), NumericalError);
 }
 

@@ -102,7 +102,8 @@ TEST(ElboBlocks, FeaturesComputedAnewGiveWhatKeptOnesGive) {
     const Index begin = whole.series.start[k];
     const Index count = whole.series.start[k + 1] - begin;
     const Series part = concatenate({{whole.series.controls.middleCols(begin, count).transpose(),
-                                      whole.series.outputs.middleCols(begin, count).transpose()}});
+                                      whole.series.outputs.middleCols(begin, count).transpose(),
+                                      whole.series.broad[static_cast<std::size_t>(begin)]}});
     const StatePosterior q{whole.q.m.middleCols(begin, count), whole.q.A.middleCols(begin, count),
                            whole.q.S_chol.middleCols(begin, count)};
     Parameters p_bar;
