@@ -7,8 +7,8 @@
 
 #include "config_archives.hpp"
 #include "config_layout.hpp"
+#include "gpilot/study/read_text.hpp"
 #include "gpilot/suggest.hpp"
-#include "read_text.hpp"
 #include "toml_reader.hpp"
 
 namespace gpilot::study {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "gpilot/study/read_text.hpp"
 #include "gpilot/study/table.hpp"
 #include "model_layout.hpp"
-#include "read_text.hpp"
 
 namespace gpilot::study {
 

@@ -1,4 +1,4 @@
-#include "read_text.hpp"
+#include "gpilot/study/read_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rig_driver.hpp"
+
+/// Real time. Three threads share the work: this one talks to the rig and never waits for anything but the clock and
+/// the rig's answer; a second keeps the answer and decides (the only one that touches the study while it runs); a third
+/// trains on a copy of the data.
+namespace gpilot::study {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What the rig did in one period.
+struct Period {
+  Index step = 0;  ///< 0: the safe control
+  systems::RigAnswer answer;
+};
+
+class PeriodicRun {
+ public:
+  PeriodicRun(RigDriver& driver, double period_s)
+      : driver_(driver),
+        period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_s))),
+        safe_(driver.study().config().safe) {}
+
+  void run();
+
+ private:
+  void decide(std::vector<Period> past);
+  void keep(const std::vector<Period>& past);
+  Step keep_and_choose(const std::vector<Period>& past, Index stale_step);
+  void adopt_finished_training();
+  void start_training();
+  bool apply_decision();
+  void apply_safe();
+
+  RigDriver& driver_;
+  Clock::duration period_;
+  Vector safe_;
+  Clock::time_point tick_;
+  std::future<Step> decision_;
+  Index stale_ = 0;             ///< a step that was chosen too late to be sent
+  std::vector<Period> missed_;  ///< under the safe control, not in the study yet
+  std::future<TrainingResult> training_;
+  bool broken_ = false;  ///< the rig has failed, or the time between two rows is not a period
+};
+
+bool is_ready(const auto& future) {
+  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+void PeriodicRun::adopt_finished_training() {
+  if (training_.valid() && is_ready(training_)) {
+    driver_.adopt(training_.get());
+  }
+}
+
+void PeriodicRun::start_training() {
+  if (training_.valid()) {
+    return;
+  }
+  if (std::optional<TrainingJob> job = driver_.study().due_training()) {
+    training_ = std::async(std::launch::async, [job = std::move(*job)] { return train(job); });
+  }
+}
+
+/// Puts what was measured on the disk.
+void PeriodicRun::keep(const std::vector<Period>& past) {
+  Study& study = driver_.study();
+  for (const Period& period : past) {
+    if (period.step > 0) {
+      driver_.take(period.step, period.answer);
+      continue;
+    }
+    const Vector missing = Vector::Constant(static_cast<Index>(study.config().model.outputs.size()),
+                                            std::numeric_limits<double>::quiet_NaN());
+    study.add_safe_step(period.answer.applied.value_or(safe_), period.answer.outputs.value_or(missing),
+                        "no decision was ready");
+    ++driver_.summary().told;
+  }
+}
+
+/// On the second thread: first everything that was measured is kept, then the next control is chosen.
+Step PeriodicRun::keep_and_choose(const std::vector<Period>& past, Index stale_step) {
+  Study& study = driver_.study();
+  if (stale_step > 0) {
+    study.withdraw(stale_step, "chosen too late, never sent");
+  }
+  keep(past);
+  adopt_finished_training();
+  start_training();
+  return study.ask(false);
+}
+
+void PeriodicRun::decide(std::vector<Period> past) {
+  decision_ = std::async(std::launch::async, [this, past = std::move(past), stale = std::exchange(stale_, 0)] {
+    return keep_and_choose(past, stale);
+  });
+}
+
+/// Sends the control that is ready. False if the sequence cannot go on.
+bool PeriodicRun::apply_decision() {
+  const Step step = decision_.get();
+  if (!missed_.empty()) {  // it was chosen for a state that has passed
+    stale_ = step.id;
+    apply_safe();
+    if (!broken_) {
+      decide(std::exchange(missed_, {}));
+    }
+    return !broken_;
+  }
+  try {
+    const systems::RigAnswer answer = driver_.rig().step(step.id, step.control);
+    if (answer.status != systems::RigStatus::kOk) {
+      driver_.take(step.id, answer);
+      return false;
+    }
+    if (Clock::now() > tick_ + period_) {
+      ++driver_.summary().missed;
+      driver_.take(step.id, answer);
+      driver_.emit(
+          {.kind = RigRunEvent::Kind::kFailed, .text = "the rig answered after its period: a new sequence begins"});
+      driver_.begin_sequence("the rig answered after its period");
+      return false;
+    }
+    decide({{step.id, answer}});
+    return true;
+  } catch (const systems::RigError& error) {
+    driver_.give_up(step.id, error.what());
+    return false;
+  }
+}
+
+void PeriodicRun::apply_safe() {
+  ++driver_.summary().missed;
+  std::string why;
+  try {
+    const systems::RigAnswer answer = driver_.rig().safe(safe_);
+    if (answer.status == systems::RigStatus::kOk) {
+      missed_.push_back({0, answer});
+      return;
+    }
+    why = fmt::format("the rig refused the safe control: {}", answer.message);
+  } catch (const systems::RigError& error) {
+    why = error.what();
+  }
+  broken_ = true;
+  if (decision_.valid()) {
+    decision_.wait();  // nobody else may touch the study now
+  }
+  driver_.give_up(0, why);
+}
+
+void PeriodicRun::run() {
+  Index left = driver_.remaining();
+  decide({});
+  decision_.wait();  // the clock starts with a decision at hand
+  tick_ = Clock::now();
+  while (!broken_ && left > 0 && !driver_.stopped()) {
+    const bool in_time = decision_.wait_until(tick_) == std::future_status::ready;
+    std::this_thread::sleep_until(tick_);
+    if (in_time) {
+      broken_ = !apply_decision();
+    } else {
+      apply_safe();
+    }
+    tick_ += period_;
+    --left;
+  }
+  if (decision_.valid()) {
+    stale_ = decision_.get().id;
+  }
+  if (stale_ > 0) {
+    driver_.study().withdraw(stale_, "the run ended before it was sent");
+  }
+  keep(missed_);
+  if (training_.valid()) {
+    driver_.adopt(training_.get());
+  }
+}
+
+}  // namespace
+
+void run_periods(RigDriver& driver, double period_s) {
+  PeriodicRun(driver, period_s).run();
+}
+
+}  // namespace gpilot::study

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <string>
+
+#include "gpilot/error.hpp"
+#include "gpilot/study/study_error.hpp"
+#include "store.hpp"
+
+/// Private to the sources of Store: what they share of SQLite.
+namespace gpilot::study {
+
+/// Runs `work` and says of SQLite's errors whose file it is and what happened.
+template <class Work>
+decltype(auto) guarded(const std::string& path, Work&& work) {
+  try {
+    return work();
+  } catch (const SQLite::Exception& error) {
+    const int code = error.getErrorCode();
+    if (code == SQLITE_NOTADB) {
+      throw InputError(fmt::format("{}: not a study: the file is no SQLite database", path));
+    }
+    if (code == SQLITE_CANTOPEN) {
+      throw InputError(fmt::format("{}: cannot open the study: {}", path, error.what()));
+    }
+    const char* const what = code == SQLITE_FULL      ? "the disk is full"
+                             : code == SQLITE_IOERR   ? "the disk fails"
+                             : code == SQLITE_CORRUPT ? "the file is damaged"
+                                                      : error.what();
+    throw StoreError(
+        fmt::format("{}: the study's file cannot be used: {} (SQLite {})", path, what, error.getExtendedErrorCode()));
+  }
+}
+
+struct Store::Connection {
+  Connection(const std::string& path, Access access)
+      : db(path, access == Access::kWrite ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY) {
+    constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
+    db.setBusyTimeout(kBusyMilliseconds);
+    db.exec("PRAGMA foreign_keys = ON");
+    if (access == Access::kWrite) {
+      db.exec("PRAGMA journal_mode = WAL");
+      db.exec("PRAGMA synchronous = FULL");
+    }
+  }
+
+  template <class Bind>
+  void run(const char* sql, Bind&& bind_values) {
+    SQLite::Statement statement(db, sql);
+    bind_values(statement);
+    statement.exec();
+  }
+
+  template <class Row>
+  void each(const char* sql, Row&& row) {
+    SQLite::Statement statement(db, sql);
+    while (statement.executeStep()) {
+      row(statement);
+    }
+  }
+
+  SQLite::Database db;
+};
+
+}  // namespace gpilot::study
