@@ -54,6 +54,8 @@ RigChannel::Outcome RigChannel::read_some() {
   for (;;) {
     const ssize_t count = ::read(from_rig_.get(), chunk.data(), chunk.size());
     if (count > 0) {
+      searched_ -= taken_;
+      buffer_.erase(0, std::exchange(taken_, 0));  // once a read, not once a line: there may be thousands
       buffer_.append(chunk.data(), static_cast<std::size_t>(count));
       return Outcome::kSome;
     }
@@ -89,16 +91,15 @@ bool RigChannel::take_line(std::string& line) {
     searched_ = buffer_.size();
     return false;
   }
-  line.assign(buffer_, 0, end);
-  buffer_.erase(0, end + 1);
-  searched_ = 0;
+  line.assign(buffer_, taken_, end - taken_);
+  taken_ = searched_ = end + 1;
   return true;
 }
 
 void RigChannel::expect_silence() {
-  const Outcome outcome = buffer_.empty() ? read_some() : Outcome::kSome;
+  const Outcome outcome = rest().empty() ? read_some() : Outcome::kSome;
   if (outcome == Outcome::kSome) {
-    throw RigError(Kind::kUnsolicited, quote_rig_line(std::string_view(buffer_).substr(0, buffer_.find('\n'))));
+    throw RigError(Kind::kUnsolicited, quote_rig_line(rest().substr(0, rest().find('\n'))));
   }
   if (outcome == Outcome::kEnd) {
     throw RigError(Kind::kDied, "");
@@ -121,38 +122,33 @@ void RigChannel::send(std::string_view line, const posix::Deadline& deadline) {
 std::string RigChannel::receive(const posix::Deadline& deadline) {
   std::string line;
   while (!take_line(line)) {
-    check_length(buffer_);
+    check_length(rest());
     if (!wait_for(from_rig_, POLLIN, deadline)) {
       throw RigError(Kind::kTimeout,
-                     buffer_.empty() ? "" : fmt::format("it sent only a part of a line: {}", quote_rig_line(buffer_)));
+                     rest().empty() ? "" : fmt::format("it sent only a part of a line: {}", quote_rig_line(rest())));
     }
     if (read_some() == Outcome::kEnd) {
       throw RigError(Kind::kDied,
-                     buffer_.empty() ? "" : fmt::format("after a part of a line: {}", quote_rig_line(buffer_)));
+                     rest().empty() ? "" : fmt::format("after a part of a line: {}", quote_rig_line(rest())));
     }
   }
   check_length(line);
   return line;
 }
 
+/// A little at a time: a rig that writes for ever does not keep us.
 void RigChannel::drain(const std::function<void(std::string_view)>& on_line) {
-  constexpr int kReads = 64;  // far more than a pipe holds: a rig that writes for ever does not keep us here
-  for (int i = 0; i < kReads && from_rig_.is_open(); ++i) {
-    const Outcome outcome = read_some();
-    if (outcome == Outcome::kEnd) {
-      from_rig_.reset();
-    }
-    if (outcome != Outcome::kSome) {
-      return;
-    }
-    std::string line;
-    while (take_line(line)) {
-      on_line(line);
-    }
-    if (buffer_.size() > kLongestRigLine) {
-      buffer_.clear();
-      searched_ = 0;
-    }
+  const Outcome outcome = from_rig_.is_open() ? read_some() : Outcome::kNothing;
+  if (outcome == Outcome::kEnd) {
+    from_rig_.reset();
+  }
+  std::string line;
+  while (outcome == Outcome::kSome && take_line(line)) {
+    on_line(line);
+  }
+  if (rest().size() > kLongestRigLine) {
+    buffer_.clear();
+    taken_ = searched_ = 0;
   }
 }
 
@@ -164,17 +160,18 @@ void RigChannel::finish(std::string_view line, const posix::Deadline& deadline, 
     text += '\n';
   }
   text += line;
-  std::string_view rest = text;
+  std::string_view unsent = text;
   amid_line_ = false;
-  for (bool last = false; !last;) {
-    last = done() || deadline.passed();  // what it wrote before its end is still read
-    if (to_rig_.is_open() && (rest.empty() || write_some(rest) == Outcome::kEnd || rest.empty())) {
+  constexpr int kReadsAfterTheEnd = 32;  // what a pipe holds, with room to spare
+  for (int left = kReadsAfterTheEnd; left > 0;) {
+    left = deadline.passed() ? 0 : done() ? left - 1 : left;
+    if (to_rig_.is_open() && (unsent.empty() || write_some(unsent) == Outcome::kEnd || unsent.empty())) {
       to_rig_.reset();
     }
     drain(on_line);
-    constexpr int kStep = 2;  // the end of a process wakes no poll
-    std::array<pollfd, 2> wait{{{from_rig_.get(), POLLIN, 0}, {to_rig_.get(), POLLOUT, 0}}};
-    if (!last) {
+    if (left == kReadsAfterTheEnd) {
+      constexpr int kStep = 2;  // the end of a process wakes no poll
+      std::array<pollfd, 2> wait{{{from_rig_.get(), POLLIN, 0}, {to_rig_.get(), POLLOUT, 0}}};
       ::poll(wait.data(), wait.size(), deadline.milliseconds_left(kStep));
     }
   }

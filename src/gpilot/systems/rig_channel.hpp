@@ -32,12 +32,15 @@ class RigChannel {
   Outcome read_some();
   Outcome write_some(std::string_view& text);
   bool take_line(std::string& line);
+  /// What was read, but not taken.
+  std::string_view rest() const { return std::string_view(buffer_).substr(taken_); }
   void drain(const std::function<void(std::string_view)>& on_line);
 
   posix::Descriptor to_rig_;
   posix::Descriptor from_rig_;
-  std::string buffer_;        ///< read, but not taken
-  std::size_t searched_ = 0;  ///< so much of it has no line break
+  std::string buffer_;
+  std::size_t taken_ = 0;     ///< so much of it were lines, which have been taken
+  std::size_t searched_ = 0;  ///< and from there to here is no line break
   bool amid_line_ = false;    ///< the rig has a part of a request
 };
 
