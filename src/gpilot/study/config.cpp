@@ -17,11 +17,12 @@ namespace {
 
 /// Refuses keys that a section does not have, before anything is said about keys that are missing.
 void check_keys(const TomlValue& table, const KeyPath& path, const std::vector<std::string>& known) {
-  for (const auto& [key, value] : table.members) {
-    if (std::ranges::find(known, key) == known.end()) {
+  for (const TomlValue& member : table.members) {
+    if (std::ranges::find(known, member.key) == known.end()) {
       KeyPath at = path;
-      at.key = key;
-      throw ConfigError(at, unknown_name_message(path.section.empty() ? "section" : "key", printable(key), known));
+      at.key = member.key;
+      throw ConfigError(at,
+                        unknown_name_message(path.section.empty() ? "section" : "key", printable(member.key), known));
     }
   }
 }

@@ -31,6 +31,7 @@ std::string complaint(std::string_view kind, std::string_view word, const std::v
 template <class Kinds>
 std::vector<std::string> names_of(const Kinds& kinds) {
   std::vector<std::string> names;
+  names.reserve(kinds.size());
   for (const auto kind : kinds) {
     names.emplace_back(name(kind));
   }

@@ -84,9 +84,10 @@ TomlValue convert(const toml::node& node) {
     case toml::node_type::table:
       value.type = Type::kTable;
       for (const auto& [key, member] : *node.as_table()) {
-        value.members.emplace_back(key.str(), convert(member));
+        value.members.push_back(convert(member));
+        value.members.back().key = key.str();
       }
-      std::ranges::stable_sort(value.members, {}, [](const auto& member) { return member.second.line; });
+      std::ranges::stable_sort(value.members, {}, &TomlValue::line);
       break;
     default:
       value.type = Type::kTime;
@@ -96,9 +97,9 @@ TomlValue convert(const toml::node& node) {
 
 }  // namespace
 
-const TomlValue* TomlValue::find(std::string_view key) const {
-  const auto found = std::ranges::find(members, key, [](const auto& member) { return std::string_view(member.first); });
-  return found == members.end() ? nullptr : &found->second;
+const TomlValue* TomlValue::find(std::string_view name) const {
+  const auto found = std::ranges::find(members, name, &TomlValue::key);
+  return found == members.end() ? nullptr : &*found;
 }
 
 TomlValue parse_toml(std::string_view toml, const std::string& file) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 /// The only door to the TOML library.
@@ -15,16 +14,17 @@ struct TomlValue {
   enum class Type { kText, kInteger, kNumber, kFlag, kTime, kArray, kTable };
 
   Type type = Type::kTable;
+  std::string key;       ///< of a table's member
   std::size_t line = 0;  ///< from 1; 0 = unknown
   std::string text;
   std::int64_t integer = 0;
   double number = 0.0;
   bool flag = false;
-  std::vector<TomlValue> items;                            ///< of an array
-  std::vector<std::pair<std::string, TomlValue>> members;  ///< of a table, in the order of lines
+  std::vector<TomlValue> items;    ///< of an array
+  std::vector<TomlValue> members;  ///< of a table, in the order of lines
 
   /// The member of a table, or null.
-  const TomlValue* find(std::string_view key) const;
+  const TomlValue* find(std::string_view name) const;
 };
 
 inline constexpr std::size_t kLargestToml = 1 << 20;  ///< bytes
