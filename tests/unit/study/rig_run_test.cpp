@@ -239,8 +239,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MisbehavingRigTest,
                                            Misbehaviour{"nan", StepStatus::kUnknown, "null"},
                                            Misbehaviour{"infinity", StepStatus::kUnknown, "null"},
                                            Misbehaviour{"wrong-dimension", StepStatus::kUnknown, "y"}),
-                         [](const auto& info) {
-                           std::string name = info.param.kind;
+                         [](const auto& test) {
+                           std::string name = test.param.kind;
                            std::erase(name, '-');
                            return name;
                          });
