@@ -95,6 +95,10 @@ void Store::create(const std::string& path, const std::string& config, const std
       insert.bind(4, utc_now());
       insert.exec();
       transaction.commit();
+      // Only now, when everything is in the file itself: a log beside it would not take part in the renaming.
+      if (db.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
+        throw StoreError(fmt::format("{}: the file system cannot hold a study (SQLite has no WAL there)", path));
+      }
     });
     publish(temporary, target.file);
   } catch (...) {

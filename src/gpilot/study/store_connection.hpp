@@ -36,15 +36,18 @@ decltype(auto) guarded(const std::string& path, Work&& work) {
 }
 
 struct Store::Connection {
-  Connection(const std::string& path, Access access)
-      : db(path, access == Access::kWrite ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY) {
+  /// A reader opens the file for writing, too, and then renounces: after a crash it must be able to recover what is in
+  /// the log beside the file. It leaves that where it is, so that it never gets in the way of a writer.
+  Connection(const std::string& path, Access access) : db(path, SQLite::OPEN_READWRITE) {
     constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
     db.setBusyTimeout(kBusyMilliseconds);
-    db.exec("PRAGMA foreign_keys = ON");
-    if (access == Access::kWrite) {
-      db.exec("PRAGMA journal_mode = WAL");
-      db.exec("PRAGMA synchronous = FULL");
+    if (access == Access::kRead) {
+      db.exec("PRAGMA query_only = ON");
+      ::sqlite3_db_config(db.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+      return;
     }
+    db.exec("PRAGMA foreign_keys = ON");
+    db.exec("PRAGMA synchronous = FULL");
   }
 
   template <class Bind>
