@@ -10,10 +10,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <filesystem>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -112,6 +113,7 @@ class PendulumRig {
 
  private:
   using Simulator = gpilot::systems::Simulator;
+  using Clock = std::chrono::steady_clock;
 
   /// Noise depends on the seed and the number of the step alone, so that a restart changes nothing.
   Simulator simulator(Index trial) const {
@@ -159,7 +161,7 @@ class PendulumRig {
     const gpilot::Box& box = pendulum_.spec().control_box;
     const Vector u{{std::clamp(request.at("u").at(0).get<double>(), box.low(0), box.high(0))}};
     if (options_.real_time) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(pendulum_.spec().dt));
+      wait_for_the_end_of_the_step();
     }
     const Simulator noisy = simulator(0);
     const Vector x = noisy.advance(Eigen::Map<const Vector>(state_.x.data(), 2), u, id - 1);
@@ -172,6 +174,14 @@ class PendulumRig {
     record("step", id, answer["u_applied"]);
     save();  // before the answer is sent: what was answered is never forgotten
     return answer;
+  }
+
+  /// dt after the end of the step before, or, if the request comes later than that, dt after the request.
+  void wait_for_the_end_of_the_step() {
+    const auto dt = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(pendulum_.spec().dt));
+    const Clock::time_point now = Clock::now();
+    end_of_step_ = (now < end_of_step_ + dt ? end_of_step_ : now) + dt;
+    std::this_thread::sleep_until(end_of_step_);
   }
 
   Json measure(const Simulator& noisy, Index id) const {
@@ -210,6 +220,7 @@ class PendulumRig {
   Options options_;
   gpilot::systems::Pendulum pendulum_;
   State state_;
+  Clock::time_point end_of_step_;
 };
 
 int serve(const Options& options) {
@@ -248,7 +259,7 @@ int main(int argc, char** argv) {
   app.add_option("--state", options.state, "File that keeps the state and the last answer: makes the rig idempotent");
   app.add_option("--record", options.record, "File to which every message that was applied is appended");
   app.add_flag("--no-reset", options.no_reset, "A rig that cannot be reset");
-  app.add_flag("--real-time", options.real_time, "Wait dt for each step");
+  app.add_flag("--real-time", options.real_time, "End a step dt after the one before, not at once");
   app.add_option("--misbehave", options.misbehave, "KIND or KIND@N, at the N-th step:" + kinds);
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);  // the safe control comes before any complaint about a lost gpilot

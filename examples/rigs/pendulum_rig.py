@@ -118,6 +118,9 @@ class Rig:
             file.flush()
             os.fsync(file.fileno())
         os.replace(self.state_file + ".new", self.state_file)
+        directory = os.open(os.path.dirname(os.path.abspath(self.state_file)), os.O_RDONLY)
+        os.fsync(directory)
+        os.close(directory)
 
     def load(self):
         try:

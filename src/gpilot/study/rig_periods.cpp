@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <limits>
@@ -10,9 +11,10 @@
 
 #include "rig_driver.hpp"
 
-/// Real time. Three threads share the work: this one talks to the rig and never waits for anything but the clock and
-/// the rig's answer; a second keeps the answer and decides (the only one that touches the study while it runs); a third
-/// trains on a copy of the data.
+/// Real time. A rig may answer at once, then the clock here sets the pace, or at the end of its own period, then the
+/// next control follows as soon as it is decided. Three threads share the work: this one talks to the rig and never
+/// waits for anything but the clock and the rig's answer; a second keeps the answer and decides (the only one that
+/// touches the study while it runs); a third trains on a copy of the data.
 namespace gpilot::study {
 
 namespace {
@@ -30,6 +32,7 @@ class PeriodicRun {
   PeriodicRun(RigDriver& driver, double period_s)
       : driver_(driver),
         period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_s))),
+        grace_(period_ / 5),
         safe_(driver.study().config().safe) {}
 
   void run();
@@ -45,8 +48,10 @@ class PeriodicRun {
 
   RigDriver& driver_;
   Clock::duration period_;
+  Clock::duration grace_;  ///< by which an answer may be late, and in which a decision is made after one that is
   Vector safe_;
-  Clock::time_point tick_;
+  Clock::time_point tick_;      ///< when the next control is due
+  Clock::time_point answered_;  ///< when the newest answer came
   std::future<Step> decision_;
   Index stale_ = 0;             ///< a step that was chosen too late to be sent
   std::vector<Period> missed_;  ///< under the safe control, not in the study yet
@@ -119,12 +124,14 @@ bool PeriodicRun::apply_decision() {
     return !broken_;
   }
   try {
+    const Clock::time_point sent = Clock::now();
     const systems::RigAnswer answer = driver_.rig().step(step.id, step.control);
+    answered_ = Clock::now();
     if (answer.status != systems::RigStatus::kOk) {
       driver_.take(step.id, answer);
       return false;
     }
-    if (Clock::now() > tick_ + period_) {
+    if (answered_ > sent + period_ + grace_) {
       ++driver_.summary().missed;
       driver_.take(step.id, answer);
       driver_.emit(
@@ -164,16 +171,17 @@ void PeriodicRun::run() {
   Index left = driver_.remaining();
   decide({});
   decision_.wait();  // the clock starts with a decision at hand
-  tick_ = Clock::now();
+  tick_ = answered_ = Clock::now();
   while (!broken_ && left > 0 && !driver_.stopped()) {
-    const bool in_time = decision_.wait_until(tick_) == std::future_status::ready;
+    const bool in_time = decision_.wait_until(std::max(tick_, answered_ + grace_)) == std::future_status::ready;
     std::this_thread::sleep_until(tick_);
+    const Clock::time_point now = Clock::now();
+    tick_ = (now < tick_ + grace_ ? tick_ : now) + period_;  // small delays do not add up
     if (in_time) {
       broken_ = !apply_decision();
     } else {
       apply_safe();
     }
-    tick_ += period_;
     --left;
   }
   if (decision_.valid()) {

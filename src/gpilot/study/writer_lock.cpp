@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>  // kill is POSIX's
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "gpilot/study/study_error.hpp"
 #include "stamp.hpp"
@@ -16,6 +20,8 @@
 namespace gpilot::study {
 
 namespace {
+
+constexpr std::chrono::seconds kPatience{2};  ///< with the lock of a process that has died
 
 /// The holder's line, without anything unprintable that might stand in a damaged file.
 std::string read_holder(const Descriptor& file) {
@@ -26,6 +32,15 @@ std::string read_holder(const Descriptor& file) {
     holder += text[static_cast<std::size_t>(i)];
   }
   return holder;
+}
+
+/// Whether the holder named in a lock is a process of this machine that is gone. A child that it was about to start may
+/// keep the lock for some milliseconds more.
+bool has_died(const std::string& holder) {
+  long pid = 0;
+  return std::sscanf(holder.c_str(), "process %ld", &pid) == 1 && pid > 0 &&
+         holder.find(fmt::format(" on {} ", host_name())) != std::string::npos &&
+         ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
 /// Whether the path still leads to the open file: a holder that ends removes it.
@@ -39,25 +54,27 @@ bool is_at(const Descriptor& file, const std::string& path) {
 }  // namespace
 
 WriterLock::WriterLock(const std::string& study) : path_(study + ".lock") {
+  const auto begin = std::chrono::steady_clock::now();
   while (!file_) {
     auto file = std::make_unique<Descriptor>(path_, O_RDWR | O_CREAT);
     if (!file->is_open()) {
       refuse_to_write(path_, std::strerror(errno));
     }
-    if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EINTR) {
-        continue;
+    if (::flock(file->get(), LOCK_EX | LOCK_NB) == 0) {
+      if (is_at(*file, path_)) {
+        file_ = std::move(file);
       }
-      if (errno != EWOULDBLOCK) {
-        fail_to_write(path_);
-      }
-      const std::string holder = read_holder(*file);
+      continue;
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      fail_to_write(path_);
+    }
+    const std::string holder = read_holder(*file);
+    if (!has_died(holder) || std::chrono::steady_clock::now() - begin > kPatience) {
       throw StudyBusy(fmt::format("{}: another writer has the study: {}", study,
                                   holder.empty() ? "a process that has just begun" : holder));
     }
-    if (is_at(*file, path_)) {
-      file_ = std::move(file);
-    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   left_by_ = read_holder(*file_);
   if (::ftruncate(file_->get(), 0) != 0) {

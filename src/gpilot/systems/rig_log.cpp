@@ -23,8 +23,10 @@ namespace {
 
 constexpr std::size_t kTail = 2048;
 
+/// O_NONBLOCK means nothing to a regular file; a pipe that nobody reads must not keep us.
 posix::Descriptor open_log(const std::string& path) {
-  return posix::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  return posix::Descriptor(::open(path.c_str(), kFlags, 0666));
 }
 
 }  // namespace

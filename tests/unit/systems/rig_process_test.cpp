@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/error.hpp"
 #include "gpilot/systems/rig.hpp"
 #include "support/example_rig.hpp"
+#include "support/message_of.hpp"
 
 namespace gpilot::systems {
 namespace {
@@ -117,6 +120,23 @@ TEST_F(RigProcessTest, ConfirmedCloseIsTrueEvenIfTheProcessStays) {
 TEST_F(RigProcessTest, WithoutCloseTheRigAppliesItsOwnSafeControl) {
   { const Rig rig(patient(pendulum_rig("--record " + path("record"))), kPendulumHello); }
   EXPECT_EQ(record(), Words{"end"});
+}
+
+TEST_F(RigProcessTest, RigsOfAKilledProgramApplyTheirOwnSafeControl) {
+  const auto die = [](const std::string& command, const std::string& log) {
+    RigOptions options = patient(command);
+    options.log = log;
+    const Rig rig(options, kPendulumHello);
+    ::raise(SIGKILL);
+  };
+  const std::string script = "cat >/dev/null; echo 'nobody reads this' >&2; echo safe >" + path("shell");
+  EXPECT_EXIT(die(pendulum_rig("--record " + path("record")), path("log")), testing::KilledBySignal(SIGKILL), "");
+  EXPECT_EXIT(die(shell_rig(script), path("log")), testing::KilledBySignal(SIGKILL), "");
+  for (int i = 0; i < 60'000 && (record().empty() || text_of("shell").empty()); ++i) {
+    ::usleep(1000);
+  }
+  EXPECT_EQ(record(), Words{"end"});
+  EXPECT_EQ(text_of("shell"), "safe\n");
 }
 
 TEST_F(RigProcessTest, RigThatIsGoneSendsUsNoSigpipe) {
@@ -242,6 +262,14 @@ TEST_F(RigProcessTest, DeviceAsLogIsNotRenamed) {
   Rig(options, kPendulumHello).close(kSafe);
   EXPECT_TRUE(fs::is_symlink(path("null")));
   EXPECT_FALSE(fs::exists(path("null.1")));
+}
+
+TEST_F(RigProcessTest, PipeAsLogNeedsAReader) {
+  RigOptions options = patient(shell_rig("read -r line"));
+  options.log = path("pipe");
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(test::message_of<InputError>([&] { const Rig rig(options, kPendulumHello); }),
+            path("pipe") + ": cannot write the rig's log: No such device or address");
 }
 
 /// Starts the example again and again, each time with another misbehaviour, and looks for what is left.
