@@ -43,11 +43,14 @@ ssm::Sequence read_recording(const std::string& file, const study::StudyConfig& 
 }
 
 void run_import(const ImportArguments& arguments) {
-  study::Study study = open_or_create(arguments.study, arguments.config);
-  std::vector<ssm::Sequence> recordings;  // all are read before one is stored
+  const study::StudyConfig config = arguments.config.empty()
+                                        ? study::Study::open(arguments.study, study::Access::kRead).config()
+                                        : study::load_config(arguments.config);
+  std::vector<ssm::Sequence> recordings;  // all are read before one is stored, or a study is made for them
   for (const std::string& file : arguments.files) {
-    recordings.push_back(read_recording(file, study.config(), arguments.from_start));
+    recordings.push_back(read_recording(file, config, arguments.from_start));
   }
+  study::Study study = open_or_create(arguments.study, arguments.config);
   Index steps = 0;
   for (const ssm::Sequence& recording : recordings) {
     steps += study.import(recording);

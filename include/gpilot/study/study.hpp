@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +79,10 @@ class Study {
   void add_safe_step(VectorRef applied, VectorRef outputs, const std::string& reason);
   /// Adds measurements made before as a sequence of its own and ends the current one. Returns the number of steps.
   Index import(const ssm::Sequence& recording);
+
+  /// Does all that `work` does with this study, or nothing, in one write to the disk instead of several: nothing is on
+  /// the disk before this returns. After an error the study is as it was before.
+  void together(const std::function<void()>& work);
 
   /// What the next training would learn from, if one is due.
   std::optional<TrainingJob> due_training() const;

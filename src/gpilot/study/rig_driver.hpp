@@ -35,6 +35,8 @@ class RigDriver {
   void train();
   /// Adopts a training.
   void adopt(TrainingResult result);
+  /// Says that the outputs of a step are on the disk.
+  void acknowledge(Index step);
   /// Keeps the answer to a step. An answer that says it failed ends the sequence. False if it did.
   bool take(Index step, const systems::RigAnswer& answer);
   /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <future>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,14 +34,15 @@ class PeriodicRun {
   PeriodicRun(RigDriver& driver, double period_s)
       : driver_(driver),
         period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_s))),
-        grace_(period_ / 5),
+        grace_(period_ / 4),
         safe_(driver.study().config().safe) {}
 
   void run();
 
  private:
   void decide(std::vector<Period> past);
-  void keep(const std::vector<Period>& past);
+  void finish_work();
+  std::vector<Index> keep(const std::vector<Period>& past);
   Step keep_and_choose(const std::vector<Period>& past, Index stale_step);
   void adopt_finished_training();
   void start_training();
@@ -53,6 +56,7 @@ class PeriodicRun {
   Clock::time_point tick_;      ///< when the next control is due
   Clock::time_point answered_;  ///< when the newest answer came
   std::future<Step> decision_;
+  std::future<void> work_;      ///< of the second thread
   Index stale_ = 0;             ///< a step that was chosen too late to be sent
   std::vector<Period> missed_;  ///< under the safe control, not in the study yet
   std::future<TrainingResult> training_;
@@ -78,38 +82,66 @@ void PeriodicRun::start_training() {
   }
 }
 
-/// Puts what was measured on the disk.
-void PeriodicRun::keep(const std::vector<Period>& past) {
+/// Stores what was measured; returns the numbers of its steps.
+std::vector<Index> PeriodicRun::keep(const std::vector<Period>& past) {
   Study& study = driver_.study();
+  std::vector<Index> steps;
   for (const Period& period : past) {
     if (period.step > 0) {
-      driver_.take(period.step, period.answer);
+      study.tell(period.step, *period.answer.outputs, period.answer.applied, period.answer.time);
+      steps.push_back(period.step);
       continue;
     }
     const Vector missing = Vector::Constant(static_cast<Index>(study.config().model.outputs.size()),
                                             std::numeric_limits<double>::quiet_NaN());
     study.add_safe_step(period.answer.applied.value_or(safe_), period.answer.outputs.value_or(missing),
                         "no decision was ready");
-    ++driver_.summary().told;
+    steps.push_back(study.steps().back().id);
   }
+  return steps;
 }
 
-/// On the second thread: first everything that was measured is kept, then the next control is chosen.
+/// On the second thread: everything that was measured is kept, and the next control is chosen, in one write to the
+/// disk.
 Step PeriodicRun::keep_and_choose(const std::vector<Period>& past, Index stale_step) {
   Study& study = driver_.study();
-  if (stale_step > 0) {
-    study.withdraw(stale_step, "chosen too late, never sent");
+  std::vector<Index> kept;
+  Step next;
+  study.together([&] {
+    if (stale_step > 0) {
+      study.withdraw(stale_step, "chosen too late, never sent");
+    }
+    kept = keep(past);
+    next = study.ask(false);
+  });
+  for (const Index step : kept) {
+    driver_.acknowledge(step);
   }
-  keep(past);
-  adopt_finished_training();
-  start_training();
-  return study.ask(false);
+  return next;
 }
 
+/// The decision is ready as soon as it is made; a new model is put on the disk after that.
 void PeriodicRun::decide(std::vector<Period> past) {
-  decision_ = std::async(std::launch::async, [this, past = std::move(past), stale = std::exchange(stale_, 0)] {
-    return keep_and_choose(past, stale);
+  finish_work();
+  auto decided = std::make_shared<std::promise<Step>>();
+  decision_ = decided->get_future();
+  work_ = std::async(std::launch::async, [this, decided, past = std::move(past), stale = std::exchange(stale_, 0)] {
+    try {
+      decided->set_value(keep_and_choose(past, stale));
+    } catch (...) {
+      decided->set_exception(std::current_exception());
+      return;
+    }
+    adopt_finished_training();
+    start_training();
   });
+}
+
+/// After this nobody else touches the study.
+void PeriodicRun::finish_work() {
+  if (work_.valid()) {
+    work_.get();
+  }
 }
 
 /// Sends the control that is ready. False if the sequence cannot go on.
@@ -128,11 +160,13 @@ bool PeriodicRun::apply_decision() {
     const systems::RigAnswer answer = driver_.rig().step(step.id, step.control);
     answered_ = Clock::now();
     if (answer.status != systems::RigStatus::kOk) {
+      finish_work();
       driver_.take(step.id, answer);
       return false;
     }
     if (answered_ > sent + period_ + grace_) {
       ++driver_.summary().missed;
+      finish_work();
       driver_.take(step.id, answer);
       driver_.emit(
           {.kind = RigRunEvent::Kind::kFailed, .text = "the rig answered after its period: a new sequence begins"});
@@ -142,6 +176,7 @@ bool PeriodicRun::apply_decision() {
     decide({{step.id, answer}});
     return true;
   } catch (const systems::RigError& error) {
+    finish_work();
     driver_.give_up(step.id, error.what());
     return false;
   }
@@ -161,9 +196,7 @@ void PeriodicRun::apply_safe() {
     why = error.what();
   }
   broken_ = true;
-  if (decision_.valid()) {
-    decision_.wait();  // nobody else may touch the study now
-  }
+  finish_work();
   driver_.give_up(0, why);
 }
 
@@ -184,13 +217,16 @@ void PeriodicRun::run() {
     }
     --left;
   }
+  finish_work();
   if (decision_.valid()) {
     stale_ = decision_.get().id;
   }
   if (stale_ > 0) {
     driver_.study().withdraw(stale_, "the run ended before it was sent");
   }
-  keep(missed_);
+  for (const Index step : keep(missed_)) {
+    driver_.acknowledge(step);
+  }
   if (training_.valid()) {
     driver_.adopt(training_.get());
   }

@@ -115,12 +115,16 @@ void RigDriver::adopt(TrainingResult result) {
   emit({.kind = Kind::kTrained, .text = "", .training = &study_.trainings().back()});
 }
 
+void RigDriver::acknowledge(Index id) {
+  failures_ = 0;
+  ++summary_.told;
+  emit({.kind = Kind::kTold, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
+}
+
 bool RigDriver::take(Index id, const RigAnswer& answer) {
   if (answer.status == RigStatus::kOk) {
     study_.tell(id, *answer.outputs, answer.applied, answer.time);
-    failures_ = 0;
-    ++summary_.told;
-    emit({.kind = Kind::kTold, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
+    acknowledge(id);
     return true;
   }
   const StepStatus status = answer.status == RigStatus::kUnsafe ? StepStatus::kUnsafe : StepStatus::kFailed;

@@ -145,6 +145,10 @@ Store::Store(Store&&) noexcept = default;
 
 void Store::transaction(const std::function<void()>& work) {
   guarded(path_, [&] {
+    if (::sqlite3_get_autocommit(db_->db.getHandle()) == 0) {
+      work();
+      return;
+    }
     SQLite::Transaction transaction(db_->db, SQLite::TransactionBehavior::IMMEDIATE);
     work();
     transaction.commit();

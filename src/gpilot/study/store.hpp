@@ -43,7 +43,7 @@ class Store {
   Index late_tells() const;  ///< how many
   std::optional<std::string> model(Index training) const;
 
-  /// All or nothing of what `work` stores.
+  /// All or nothing of what `work` stores. Within another one it is a part of that.
   void transaction(const std::function<void()>& work);
   void add(const SequenceRecord& sequence);
   void end_sequence(Index id);

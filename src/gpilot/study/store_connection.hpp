@@ -37,13 +37,12 @@ decltype(auto) guarded(const std::string& path, Work&& work) {
 
 struct Store::Connection {
   /// A reader opens the file for writing, too, and then renounces: after a crash it must be able to recover what is in
-  /// the log beside the file. It leaves that where it is, so that it never gets in the way of a writer.
+  /// the log beside the file.
   Connection(const std::string& path, Access access) : db(path, SQLite::OPEN_READWRITE) {
     constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
     db.setBusyTimeout(kBusyMilliseconds);
     if (access == Access::kRead) {
       db.exec("PRAGMA query_only = ON");
-      ::sqlite3_db_config(db.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
       return;
     }
     db.exec("PRAGMA foreign_keys = ON");

@@ -270,6 +270,17 @@ Index Study::import(const ssm::Sequence& recording) {
   return recording.rows() - 1;
 }
 
+void Study::together(const std::function<void()>& work) {
+  State& s = *state_;
+  s.require_writable();
+  try {
+    s.store.transaction(work);
+  } catch (...) {
+    s.load();  // what is in memory may be ahead of the file
+    throw;
+  }
+}
+
 std::optional<TrainingJob> Study::due_training() const {
   const State& s = *state_;
   if (!s.training_is_due()) {

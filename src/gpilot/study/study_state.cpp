@@ -52,11 +52,8 @@ Study::State::State(const std::string& file, Access access, std::unique_ptr<Writ
       store(file, access),
       header(store.header()),
       config(parse_config(header.config, file)),
-      strategy(acquisition::make_strategy(config.strategy)),
-      sequences(store.sequences()),
-      steps(store.steps()),
-      trainings(store.trainings()) {
-  load_newest_model();
+      strategy(acquisition::make_strategy(config.strategy)) {
+  load();
   if (lock) {
     const std::string& left_by = lock->left_by();
     session = store.begin_session(left_by.empty() ? "" : fmt::format("found the lock of {}, which has died", left_by));
@@ -72,7 +69,15 @@ Study::State::~State() {
   }
 }
 
+void Study::State::load() {
+  sequences = store.sequences();
+  steps = store.steps();
+  trainings = store.trainings();
+  load_newest_model();
+}
+
 void Study::State::load_newest_model() {
+  standpoint.reset();
   const auto newest = std::ranges::find_if(trainings.rbegin(), trainings.rend(), &TrainingRecord::has_model);
   if (newest == trainings.rend()) {
     return;

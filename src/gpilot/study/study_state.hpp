@@ -58,6 +58,8 @@ struct Study::State {
   /// Where the control was before the next step of a sequence.
   Vector previous_control(const SequenceRecord& sequence) const;
 
+  /// Everything that the file holds.
+  void load();
   void load_newest_model();
   void close(StepRecord step, bool ends_sequence);
 };

@@ -327,6 +327,28 @@ TEST_F(StudyTest, ATrainingThatFailsCostsItsImprovementAlone) {
   EXPECT_EQ(study.model(), nullptr);
 }
 
+TEST_F(StudyTest, TogetherIsAllOrNothing) {
+  Study study = create();
+  study.ask();
+  study.together([&] {
+    study.tell(1, Vector::Constant(1, 0.25));
+    study.ask();
+  });
+  EXPECT_EQ(study.told(), 1);
+  EXPECT_EQ(Study::open(path(), Access::kRead).steps().size(), 2U);
+  EXPECT_THROW(study.together([&] {
+    study.tell(2, Vector::Constant(1, 0.5));
+    study.ask();
+    study.tell(99, Vector::Zero(1));
+  }),
+               InputError);
+  EXPECT_EQ(study.told(), 1);
+  EXPECT_EQ(study.steps().size(), 2U);
+  ASSERT_NE(study.pending(), nullptr);
+  EXPECT_EQ(study.pending()->id, 2);
+  EXPECT_EQ(study.tell(2, Vector::Constant(1, 0.5)), Told::kAccepted);
+}
+
 TEST_F(StudyTest, OldModelsAreForgottenTheirRecordsAreNot) {
   {
     Study study = create();
