@@ -10,14 +10,14 @@ CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cp
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build bench results paper format format-check tidy asan tsan install clean deps-build deps-bench \
-        deps-figures deps-ci
+        deps-demo deps-figures deps-ci
 
 help: ## this list
 	@echo "gpilot: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
 	@echo "Variables: JOBS=$(JOBS) PRESET=$(PRESET) PREFIX=$(PREFIX) CTEST_ARGS= BENCH_ARGS="
 
-demo: deps-figures build ## compare strategies on a pendulum and explore it once, with every command shown
+demo: deps-demo build ## compare strategies on a pendulum and explore it once, with every command shown
 	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
 
 test: $(BUILD_DIR)/build.ninja ## build and run all tests
@@ -72,6 +72,8 @@ deps-build:
 	@scripts/install-deps.sh build test
 deps-bench:
 	@scripts/install-deps.sh build test bench
+deps-demo:
+	@scripts/install-deps.sh demo
 deps-figures:
 	@scripts/install-deps.sh figures
 deps-ci:

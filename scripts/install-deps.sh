@@ -12,10 +12,11 @@ packages_of() {
       libnlopt-dev libtomlplusplus-dev libsqlitecpp-dev libsqlite3-dev ;;
     test) echo libgtest-dev python3 ;;
     bench) echo libbenchmark-dev ;;
+    demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, bench, figures, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, ci)" >&2
       exit 2
       ;;
   esac

@@ -1,5 +1,5 @@
 -- Version 1 of a study's file (PRAGMA user_version). Controls and outputs are JSON arrays, null = missing, with digits
--- that read back to the same bits. Times are UTC, ISO 8601. What each table is for stands in docs/study-file.md.
+-- that read back to the same bits. Times are UTC, ISO 8601. What each table is for stands in docs/studies.md.
 CREATE TABLE study (
   id         INTEGER PRIMARY KEY CHECK (id = 1),
   config     TEXT NOT NULL,            -- the TOML text
