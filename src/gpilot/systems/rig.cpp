@@ -69,6 +69,7 @@ class Rig::Implementation {
   void greet() {
     exchange("hello", rig_hello_request(hello_), options_.start_s,
              [&](std::string_view line) { traits_ = parse_rig_hello(line); });
+    greeted_ = true;
   }
 
   RigAnswer ask(const std::string& what, Index id, const std::string& request, double deadline_s, bool needs_outputs) {
@@ -116,7 +117,9 @@ class Rig::Implementation {
     }
     try {
       const posix::Deadline deadline(deadline_s);
-      channel_->expect_silence();
+      if (greeted_) {  // what it says before hello is taken for its answer, whichever comes first
+        channel_->expect_silence();
+      }
       channel_->send(request, deadline);
       read(channel_->receive(deadline));
     } catch (const RigError& error) {
@@ -189,6 +192,7 @@ class Rig::Implementation {
   std::optional<RigChannel> channel_;
   std::string failure_;  ///< why the rig was given up; empty while it works
   Index last_id_ = 0;    ///< of the messages that are no steps
+  bool greeted_ = false;
   bool closed_ = false;
   bool confirmed_ = false;
 };
