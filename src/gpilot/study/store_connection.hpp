@@ -47,6 +47,8 @@ struct Store::Connection {
     }
     db.exec("PRAGMA foreign_keys = ON");
     db.exec("PRAGMA synchronous = FULL");
+    // The log is moved into the file after a training (see Store::add), when nobody waits; this is for the rest.
+    db.exec("PRAGMA wal_autocheckpoint = 20000");
   }
 
   template <class Bind>

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 
 #include "gpilot/version.hpp"
@@ -259,6 +260,12 @@ void Store::add(const TrainingRecord& t, const std::string* model, Index keep) {
         "(SELECT id FROM trainings WHERE model IS NOT NULL ORDER BY id DESC LIMIT ?)",
         [&](SQLite::Statement& row) { row.bind(1, std::int64_t{keep}); });
   });
+  constexpr std::uintmax_t kLargestLog = 4 << 20;
+  std::error_code none;
+  if (const std::uintmax_t size = std::filesystem::file_size(path_ + "-wal", none); !none && size > kLargestLog) {
+    // Its failure costs nothing: the log stays as it is.
+    ::sqlite3_wal_checkpoint_v2(db_->db.getHandle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  }
 }
 
 Index Store::begin_session(const std::string& note) {
