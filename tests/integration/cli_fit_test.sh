@@ -51,6 +51,40 @@ expect_line "15 rows in 1 sequence(s)" rows.txt
 expect_line "y_th measures th" warm.txt
 "$program" show warm.json | grep -qF "th' = th + dt/2 (th_dot + th_dot')" || fail "--from drops what was declared"
 
+# Batches: all rows count, the same bytes for any number of threads, nothing of the files is held.
+"$program" simulate pendulum --steps 600 --hold 1:5 --seed 4 -o long.csv >/dev/null
+batch=(fit long.csv b.csv "${pendulum[@]}" --batch 60 --batch-length 20 --batches 2 --rounds 2 --polish 5)
+"$program" "${batch[@]}" -o batch.json >batch.txt
+expect_line "622 rows in 2 sequence(s)" batch.txt
+expect_line "parameters from 2 batches of 60 rows, the function from all 622 rows" batch.txt
+"$program" show batch.json | grep -q "learned from 622 rows in 2 sequence(s)" || fail "show of a model by batches"
+"$program" "${batch[@]}" --threads 2 -o batch2.json >/dev/null
+cmp -s batch.json batch2.json || fail "--batch with --threads 2 gives another model"
+"$program" "${batch[@]}" --seed 5 -o batch2.json >/dev/null
+cmp -s batch.json batch2.json && fail "--seed does not change the batches"
+"$program" score batch.json b.csv --warmup 5 >/dev/null || fail "score of a model by batches"
+
+# Ctrl-C and SIGTERM keep the best model so far.
+"$program" simulate pendulum --steps 20000 --hold 1:5 --seed 6 -o longer.csv >/dev/null
+for signal in INT TERM; do
+  # Not a job of this shell: background jobs ignore SIGINT.
+  setsid --fork bash -c 'trap - INT; echo $$ >pid; exec "$@"' _ \
+    "$program" fit longer.csv "${pendulum[@]}" --verbose -o kept.json >kept.txt 2>kept.err
+  wait_for_line() { # TEXT FILE
+    for _ in $(seq 600); do
+      grep -qF -- "$1" "$2" && return 0
+      sleep 0.1
+    done
+    fail "'$1' never came: $(cat "$2")"
+  }
+  wait_for_line "linear" kept.err
+  kill -"$signal" "$(cat pid)"
+  wait_for_line "interrupted: the best model so far is in kept.json" kept.err
+  expect_line "status: interrupted: training was stopped at 'linear'" kept.txt
+  "$program" score kept.json b.csv --warmup 5 >/dev/null || fail "score of an interrupted model"
+  rm kept.json
+done
+
 # Which state an output measures.
 "$program" simulate cart-pole --steps 20 --hold 1:5 --seed 3 -o cart.csv >/dev/null
 sed '1s/y_th/angle/' cart.csv >renamed.csv
@@ -119,6 +153,13 @@ expect_refused "--range: " "${fit[@]}" --range c=1:1 -o x.json
 expect_refused "unknown column or state 'd'" "${fit[@]}" --range d=0:1 -o x.json
 expect_refused "--inducing" "${fit[@]}" --inducing -3 -o x.json
 expect_refused "--threads" "${fit[@]}" --threads 0 -o x.json
+expect_refused "--batch: " "${fit[@]}" --batch 3 -o x.json
+expect_refused "--batch-length: goes with --batch ROWS only" "${fit[@]}" --batch-length 30 -o x.json
+expect_refused "--batches: goes with --batch ROWS only" "${fit[@]}" --batches 3 -o x.json
+expect_refused "--batch: does not go with --from" fit b.csv --from a.json --batch 20 -o x.json
+expect_refused "not with adam" "${fit[@]}" --batch 20 --method adam -o x.json
+expect_refused "slow.csv: its rows are 1 s apart" fit a.csv slow.csv "${pendulum[@]}" --batch 20 -o x.json
+expect_refused "no column 'u'" fit a.csv --inputs u --outputs y_th --states 2 --batch 20 -o x.json
 expect_refused "--learning-rate" "${fit[@]}" --learning-rate 0 -o x.json
 expect_refused "no directory 'nowhere'" "${fit[@]}" -o nowhere/x.json
 expect_refused "it is a directory" "${fit[@]}" -o .
