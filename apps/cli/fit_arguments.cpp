@@ -79,8 +79,7 @@ void add_training_options(CLI::App& command, FitArguments& a) {
   number("--learning-rate", a.learning_rate, "R", fmt::format("of adam (default {})", defaults.learning_rate));
   const inference::BatchOptions batches;
   number("--batch", a.batch, "ROWS",
-         "train on batches of so many rows, drawn as sub-sequences, then learn the function from all rows; for long\n"
-         "data, which are then not held in memory");
+         "learn parameters from batches of so many rows, the function from all: for long data, in little memory");
   number("--batch-length", a.batch_length, "ROWS", fmt::format("of a sub-sequence (default {})", batches.length));
   number("--batches", a.batches, "N", fmt::format("batches (default {})", batches.count));
   command.add_flag("--tied", a.tied, "tie q(x) to the transition as the paper writes it");
