@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/inference/batches.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "options.hpp"
@@ -27,6 +28,7 @@ struct FitArguments {
   std::string dt, rows;
   std::string method, epochs, samples, learning_rate;
   std::string rounds, polish, restarts, noise_path, horizon, threads;
+  std::string batch, batch_length, batches;
   bool tied = false;
   std::string from;
   std::uint64_t seed = 0;
@@ -43,6 +45,9 @@ ssm::ModelSpec spec_from(const FitArguments& arguments, const ssm::ModelSpec* pr
 
 /// How to train.
 inference::FitOptions options_from(const FitArguments& arguments);
+
+/// How to train by batches; nothing if that was not asked for.
+std::optional<inference::BatchOptions> batches_from(const FitArguments& arguments);
 
 /// "a,b,c" in parts, each non-empty.
 std::vector<std::string> split_names(std::string_view option, std::string_view text);

@@ -8,7 +8,7 @@ keys=$(cd "$(dirname "$0")/../.." && pwd)/docs/configuration.md
 . "$(dirname "$0")/support.sh"
 
 for command in init check; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 # Every example is written, commented, and valid.

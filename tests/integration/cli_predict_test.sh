@@ -7,7 +7,7 @@ program=$1
 . "$(dirname "$0")/support.sh"
 
 for command in predict score; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 "$program" simulate pendulum --steps 30 --hold 1:5 --seed 1 -o train.csv >/dev/null

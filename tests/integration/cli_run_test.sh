@@ -7,7 +7,7 @@ program=$1
 . "$(dirname "$0")/support.sh"
 
 for command in run criterion; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 # Every line of a record is whole: it opens with its step, counted from 0, and closes both braces.

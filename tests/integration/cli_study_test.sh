@@ -8,7 +8,7 @@ rig=$2
 . "$(dirname "$0")/support.sh"
 
 for command in run ask tell show export import; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 # json KEY FILE: the value of the first line with this key.

@@ -20,7 +20,7 @@ struct ChainPotentials {
 };
 
 /// The potentials of q(x) itself, about its means (so h = 0).
-void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out);
+void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out, int threads = 1);
 
 /// Where the bound's natural gradient points from q: the statistically linearised transition at the nodes, the exact
 /// emission, and for every x_t a site that carries what linearising lost (docs/math/estep.md). The site's precision is

@@ -37,6 +37,7 @@ class Elbo {
   void weights_gradient(const Parameters& p, std::vector<gp::Weights>& bar) const;
 
   const Structure& structure() const { return structure_; }
+  int threads() const { return threads_; }
   const Series& series() const { return series_; }
   const ElboTerms& terms() const { return terms_; }
   /// q(v) of the last evaluation.
@@ -54,18 +55,40 @@ class Elbo {
   void set_nodes(gp::Nodes nodes) { regression_.set_nodes(std::move(nodes)); }
 
  private:
+  /// Sums over the rows of one chunk. Chunks depend on the data alone and are added in order, so that the bits do not
+  /// depend on the number of threads.
+  struct ChunkSums {
+    ElboTerms terms;
+    Vector noise;  ///< [D] sum_t (L S_t L^T)_dd
+    Matrix W_bar;  ///< [D x I + 1]
+    Matrix C_bar;  ///< [E x D]
+    Vector d_bar, log_r_bar;
+
+    void set_zero();
+  };
+
   double evaluate(const Parameters& p, const StatePosterior& q, const std::vector<gp::Weights>* weights,
                   Parameters* p_bar, StatePosterior* q_bar);
-  void update_mean_function(const Parameters& p);
+  /// What all rows share: the mean function, the noises' precisions.
+  void prepare(const Parameters& p);
   template <int N>
   void forward(const Parameters& p, const StatePosterior& q);
   template <int N>
-  void emission_forward(const Parameters& p, const StatePosterior& q, Index t);
+  void covariances(const StatePosterior& q);
+  template <int N>
+  void forward_row(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums);
+  template <int N>
+  void emission_forward(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums);
   template <int N>
   void backward(const Parameters& p, const StatePosterior& q, Parameters& p_bar, StatePosterior& q_bar);
   template <int N>
+  void backward_row(const Parameters& p, const StatePosterior& q, Index t, StatePosterior& q_bar, ChunkSums& sums);
+  template <int N>
   void emission_backward(const Parameters& p, const StatePosterior& q, Index t, SmallMatrix<N>& P_bar,
-                         Parameters& p_bar, StatePosterior& q_bar);
+                         StatePosterior& q_bar, ChunkSums& sums);
+  template <int N>
+  void finish_row(const StatePosterior& q, Index t, StatePosterior& q_bar);
+  void add_chunks(Parameters& p_bar);
 
   const Structure& structure_;
   const Series& series_;
@@ -73,12 +96,14 @@ class Elbo {
   TransitionMessages messages_;
   ElboTerms terms_;
   StartPrior declared_start_, broad_start_;
-  Matrix L_;      ///< [D x D]
-  Matrix J_;      ///< [D x D], mean function included
-  Matrix W_c_;    ///< [D x P]
-  Vector w_1_;    ///< [D]
-  Vector noise_;  ///< [D] sum_t (L S_t L^T)_dd
-  Matrix W_bar_;  ///< [D x I + 1]
+  Matrix L_;          ///< [D x D]
+  Matrix J_;          ///< [D x D], mean function included
+  Matrix W_c_;        ///< [D x P]
+  Vector w_1_;        ///< [D]
+  Vector q_inverse_;  ///< [D]
+  Matrix S_direct_;   ///< [D x D] what the process noise adds to dF/dS_t
+  int threads_;
+  std::vector<ChunkSums> sums_;
 };
 
 }  // namespace gpilot::ssm

@@ -83,7 +83,10 @@ void Fitter::describe(const Trained& best, ssm::FitReport& report) const {
   const double least = report.explained.minCoeff(&worst);
   const std::string& state =
       spec_.states[static_cast<std::size_t>(structure_.gp_rows()[static_cast<std::size_t>(worst)])];
-  if (least < kExplainedLimit) {
+  if (progress_.stopped()) {
+    report.status = "interrupted";
+    report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
+  } else if (least < kExplainedLimit) {
     report.status = "motion as noise";
     report.message = fmt::format(
         "the function explains {:.0f} % of the motion of '{}', the rest is process noise: predictions beyond a few "
@@ -107,12 +110,12 @@ ssm::Model Fitter::run() {
   ssm::Component baseline = all.front().component;
   if (options_.method == Method::kAdam) {
     all.front() = train_paper(Trained(all.front()));
-  } else if (structure_.inducing > 0) {
+  } else if (structure_.inducing > 0 && !progress_.stopped()) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
-    if (continues()) {
+    if (continues() && !progress_.stopped()) {
       all.push_back(warm_start());
     }
-    for (int k = 1; k < options_.restarts; ++k) {
+    for (int k = 1; k < options_.restarts && !progress_.stopped(); ++k) {
       const Trained linear = train_linear(k);
       all.push_back(
           train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
@@ -120,13 +123,15 @@ ssm::Model Fitter::run() {
   }
   const auto less = [](const Trained& a, const Trained& b) { return a.density < b.density; };
   auto best = std::max_element(all.begin(), all.end(), less);
-  if (options_.method != Method::kAdam && best->component.structure.inducing > 0) {
+  if (options_.method != Method::kAdam && best->component.structure.inducing > 0 && !progress_.stopped()) {
     for (Trained& t : noise_path(Trained(*best))) {
       all.push_back(std::move(t));
     }
     best = std::max_element(all.begin(), all.end(), less);
   }
 
+  chosen_free_ = best->free;
+  progress_.complete(best->report.objective);
   ssm::Model model;
   model.report = best->report;
   for (const Trained& t : all) {

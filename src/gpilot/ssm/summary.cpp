@@ -1,6 +1,7 @@
 #include "gpilot/ssm/summary.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace gpilot::ssm {
@@ -95,6 +96,14 @@ Summary summarize(const Model& model, const Component& component) {
   Summary summary;
   summary.sequences = static_cast<Index>(model.starts.size()) - 1;
   summary.rows = model.starts.back();
+  for (const Setting& setting : model.report.settings) {
+    Index* const count = setting.name == kRowsSetting        ? &summary.rows
+                         : setting.name == kSequencesSetting ? &summary.sequences
+                                                             : nullptr;
+    if (count != nullptr) {
+      std::from_chars(setting.value.data(), setting.value.data() + setting.value.size(), *count);
+    }
+  }
   summary.inputs = model.spec.states;
   summary.inputs.insert(summary.inputs.end(), model.spec.inputs.begin(), model.spec.inputs.end());
   summary.states = describe_rows(model, component);

@@ -97,10 +97,17 @@ class Reader {
         ++blank_lines;
         continue;
       }
-      rows += take_blank_lines(blank_lines, on_row) + 1;
-      blank_lines = 0;
+      for (; blank_lines > 0; --blank_lines, ++rows) {
+        check_blank_line(blank_lines);
+        if (!on_row(std::span<const double>(&kMissing, 1))) {
+          return;
+        }
+      }
+      ++rows;
       read_row();
-      on_row(values_);
+      if (!on_row(values_)) {
+        return;
+      }
     }
     if (rows == 0) {
       throw InputError(fmt::format("{}: the file has column names but no rows", path_));
@@ -155,16 +162,12 @@ class Reader {
     }
   }
 
-  /// Emits the blank lines before the current line as missing values; returns their number.
-  Index take_blank_lines(Index count, const OnRow& on_row) {
-    if (count > 0 && columns_.size() > 1) {
+  /// A blank line `above` lines above the current one is a missing value in a file of one column only.
+  void check_blank_line(Index above) const {
+    if (columns_.size() > 1) {
       throw InputError(
-          fmt::format("{}:{}: the line is blank, expected {} values", path_, line_number_ - count, columns_.size()));
+          fmt::format("{}:{}: the line is blank, expected {} values", path_, line_number_ - above, columns_.size()));
     }
-    for (Index i = 0; i < count; ++i) {
-      on_row(std::span<const double>(&kMissing, 1));
-    }
-    return count;
   }
 
   void read_row() {
