@@ -14,9 +14,10 @@ packages_of() {
     bench) echo libbenchmark-dev ;;
     demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
+    fuzz) echo clang libclang-rt-14-dev ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, fuzz, ci)" >&2
       exit 2
       ;;
   esac

@@ -9,6 +9,7 @@
 #include "config_layout.hpp"
 #include "gpilot/study/read_text.hpp"
 #include "gpilot/suggest.hpp"
+#include "printable.hpp"
 #include "toml_reader.hpp"
 
 namespace gpilot::study {

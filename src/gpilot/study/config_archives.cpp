@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gpilot/suggest.hpp"
+#include "printable.hpp"
 
 namespace gpilot::study {
 

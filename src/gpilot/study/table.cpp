@@ -43,7 +43,8 @@ Table read_csv(const std::string& path) {
 namespace {
 
 void append_name(std::string& text, std::string_view name) {
-  if (name.find_first_of(",\"\t ") == std::string_view::npos) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // at the start of the file it would be taken for one
+  if (name.find_first_of(",\"\t ") == std::string_view::npos && !name.starts_with(kByteOrderMark)) {
     text += name;
     return;
   }

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "gpilot/error.hpp"
+#include "printable.hpp"
 
 // Header-only, and only what reading needs: nobody who links gpilot needs the library.
 #undef TOML_SHARED_LIB
@@ -134,18 +135,6 @@ std::string describe(const TomlValue& value) {
       return "a table";
   }
   return "";
-}
-
-std::string printable(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  const bool cut = text.size() > kLongest;
-  std::string result(text.substr(0, kLongest));
-  while (cut && !result.empty() && (static_cast<unsigned char>(result.back()) & 0x80) != 0) {
-    result.pop_back();  // not half a letter
-  }
-  std::ranges::replace_if(
-      result, [](unsigned char letter) { return letter < 0x20 || letter == 0x7f; }, '?');
-  return cut ? result + ".." : result;
 }
 
 }  // namespace gpilot::study

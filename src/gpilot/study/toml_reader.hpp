@@ -36,7 +36,4 @@ TomlValue parse_toml(std::string_view toml, const std::string& file);
 /// What stands there, for messages: the text "abc", 3, an array. Never long, never with control characters.
 std::string describe(const TomlValue& value);
 
-/// A text for messages: cut if long, without control characters.
-std::string printable(std::string_view text);
-
 }  // namespace gpilot::study

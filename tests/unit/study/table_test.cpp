@@ -174,6 +174,13 @@ TEST_F(TableFile, RoundTripKeepsEveryBit) {
   }
 }
 
+TEST_F(TableFile, ANameThatBeginsLikeAByteOrderMarkReadsBack) {
+  Table table;
+  table.append(std::vector<std::string>{"\xEF\xBB\xBFy"}, Vector{{1.0}});
+  write_csv(path(), table);
+  EXPECT_EQ(read_csv(path()).columns, table.columns);
+}
+
 TEST_F(TableFile, OneColumnKeepsMissingRows) {
   Table table;
   table.append(std::vector<std::string>{"y"}, Vector{{kNaN, 1.0, kNaN}});
