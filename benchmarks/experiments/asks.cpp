@@ -57,11 +57,11 @@ enum class Event {
 };
 constexpr std::array<const char*, static_cast<std::size_t>(Event::kCount)> kEvents{
     "asks",
-    "  of them in the random phase",
-    "  of them chosen by a strategy",
+    "of them in the random phase",
+    "of them chosen by a strategy",
     "suggestions that were checked, too",
     "inputs asked under a slew limit below the width of the box",
-    "  of them at the limit",
+    "of them at the limit",
     "steps applied otherwise, inside the box",
     "steps applied outside the box",
     "inputs asked after that, with the box beyond the slew limit",
@@ -147,7 +147,7 @@ class RandomStudy {
     for (std::size_t p = 0, inputs = 1 + below(3); p < inputs; ++p) {
       text += random_input(p);
     }
-    for (std::size_t e = 0, count = 1 + (chance(0.2) ? 1 : 0); e < count; ++e) {
+    for (std::size_t e = 0, channels = 1 + (chance(0.2) ? 1 : 0); e < channels; ++e) {
       text += fmt::format("[[output]]\nname = \"y{}\"\n{}", e, chance(0.7) ? "low = -1\nhigh = 1\n" : "");
     }
     text += fmt::format("[model]\nkernel = \"{}\"\ninducing = {}\n", kKernels[below(kKernels.size())], 2 + below(4));
