@@ -77,6 +77,9 @@ study::Table rows_of(const study::Study& study, Index only_sequence) {
 void run_export(const ExportArguments& arguments) {
   const study::Study study = study::Study::open(arguments.study, study::Access::kRead);
   const Index sequence = arguments.sequence.empty() ? 0 : parse_count("--sequence", arguments.sequence, 1);
+  if (sequence > 0 && (arguments.json || arguments.model || arguments.config)) {
+    throw InputError("--sequence: goes with --csv");
+  }
   std::string text;
   if (arguments.model) {
     if (study.model() == nullptr) {

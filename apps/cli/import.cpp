@@ -52,9 +52,11 @@ void run_import(const ImportArguments& arguments) {
   }
   study::Study study = open_or_create(arguments.study, arguments.config);
   Index steps = 0;
-  for (const ssm::Sequence& recording : recordings) {
-    steps += study.import(recording);
-  }
+  study.together([&] {
+    for (const ssm::Sequence& recording : recordings) {
+      steps += study.import(recording);
+    }
+  });
   if (arguments.format == Format::kJson) {
     fmt::print("{}\n", nlohmann::ordered_json{{"study", arguments.study},
                                               {"sequences", recordings.size()},

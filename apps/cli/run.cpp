@@ -18,14 +18,14 @@ namespace {
 void refuse(const CLI::App& command, std::initializer_list<const char*> options, const std::string& needs) {
   for (const char* option : options) {
     if (command.count(option) > 0) {
-      throw InputError(fmt::format("{}: goes with {} only", option, needs));
+      throw InputError(fmt::format("{}: {}", option, needs));
     }
   }
 }
 
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
   refuse(command, {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--box"},
-         "a simulated system; for a rig its configuration says so");
+         "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
                  .rig = arguments.rig,
@@ -101,7 +101,8 @@ void add_run(CLI::App& app) {
     if (arguments->target.ends_with(".toml")) {
       run_configuration(*command, *arguments);
     } else {
-      refuse(*command, {"--rig", "--resume", "--period"}, "a configuration FILE.toml");
+      refuse(*command, {"--rig", "--resume", "--period"},
+             fmt::format("goes with the configuration of a rig, FILE.toml, and '{}' is none", arguments->target));
       run_simulation(*arguments);
     }
   });

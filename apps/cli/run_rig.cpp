@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using study::RigRunEvent;
 using study::Study;
+
+constexpr double kSamePeriod = 0.01;  ///< relative difference of period and dt that is not worth a word
 
 /// FILE.toml -> FILE.study, in the same directory.
 std::string study_path(const RunRigArguments& arguments) {
@@ -103,22 +106,31 @@ void run_rig_study(const RunRigArguments& arguments) {
   study::RigRunOptions options;
   options.rig = study::rig_options(config.rig, path);
   options.failures = config.rig.failures;
-  if (!arguments.period.empty()) {
-    options.period_s = parse_number("--period", arguments.period);
-  }
   if (!arguments.rig.empty()) {
     options.rig.command = arguments.rig;
   }
   if (options.rig.command.empty()) {
     throw InputError(fmt::format("{}: no rig: give --rig COMMAND, or the key rig.command", arguments.config));
   }
+  if (!arguments.period.empty()) {
+    options.period_s = parse_number("--period", arguments.period);
+  }
+  if (!arguments.steps.empty()) {
+    options.steps = parse_count("--steps", arguments.steps, 1);
+  }
+  options.validate();
   // Wrong input has been found by now: a study is made only where it can be used.
   Study study = open_study(arguments, path);
-  options.steps = arguments.steps.empty() ? std::max<Index>(0, config.initial + config.steps - study.told())
-                                          : parse_count("--steps", arguments.steps, 1);
+  if (arguments.steps.empty()) {
+    options.steps = std::max<Index>(0, config.initial + config.steps - study.told());
+  }
   const InterruptGuard guard;
   options.stop = &InterruptGuard::requested();
   std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
+  if (options.period_s && std::abs(*options.period_s / config.model.dt - 1.0) > kSamePeriod) {
+    fmt::print(progress, "note: a step is {} s in the configuration (study.dt), and will take {} s\n", config.model.dt,
+               *options.period_s);
+  }
   if (!study.taken_over_from().empty()) {
     fmt::print(progress, "the study's last writer died: {}\n", study.taken_over_from());
   }

@@ -26,15 +26,8 @@ study::Study open_or_create(const std::string& path, const std::string& config_p
   if (!exists) {
     return study::Study::create(path, config, config_path);
   }
-  const study::StudyConfig wanted = study::parse_config(config, config_path);
   study::Study opened = study::Study::open(path);
-  const std::vector<std::string> changed = study::differences(wanted, opened.config());
-  if (!changed.empty()) {
-    throw InputError(
-        fmt::format("{}: differs from the configuration that {} was made with: {}; a study keeps its own, "
-                    "so use another study or the old values",
-                    config_path, path, fmt::join(changed, "; ")));
-  }
+  opened.reconfigure(config, config_path);
   return opened;
 }
 

@@ -38,8 +38,10 @@ void tell_failure(const TellArguments& arguments, Index step) {
   const study::StepStatus status = study::step_status_from_name(arguments.status);
   study::Study study = study::Study::open(arguments.study);
   study.fail(step, status, arguments.reason);
+  const study::StudyConfig& config = study.config();
   print_result(arguments, step, arguments.status,
-               fmt::format("{}; its sequence has ended, the next step begins another", arguments.status));
+               fmt::format("{}; its sequence has ended, the next step begins another, from the safe control: {}",
+                           arguments.status, with_units(config.model.inputs, config.input_units, config.safe)));
 }
 
 void tell_outputs(const TellArguments& arguments, Index step) {
@@ -68,10 +70,19 @@ void tell_outputs(const TellArguments& arguments, Index step) {
   }
 }
 
-void run_tell(const TellArguments& arguments) {
+void run_tell(const CLI::App& command, const TellArguments& arguments) {
+  const auto given = [&command](const char* option) { return command.count(option) > 0; };
   const Index step = parse_count("--step", arguments.step, 1);
-  if (arguments.outputs.empty() == arguments.status.empty()) {
+  if (given("--y") == given("--status")) {
     throw InputError("expected the outputs (--y) or a failure (--status), one of the two");
+  }
+  for (const char* option : {"--u", "--time"}) {
+    if (given(option) && given("--status")) {
+      throw InputError(fmt::format("{}: goes with --y, not with --status", option));
+    }
+  }
+  if (given("--reason") && !given("--status")) {
+    throw InputError("--reason: goes with --status");
   }
   if (!arguments.status.empty()) {
     tell_failure(arguments, step);
@@ -102,7 +113,7 @@ void add_tell(CLI::App& app) {
       "  gpilot tell rig.study --step 7 --y 0.31\n"
       "  gpilot tell rig.study --step 7 --y 0.31,nan --u 0.48\n"
       "  gpilot tell rig.study --step 7 --status failed --reason \"the motor stalled\"");
-  command->callback([arguments] { run_tell(*arguments); });
+  command->callback([arguments, command] { run_tell(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

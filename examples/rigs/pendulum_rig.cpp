@@ -100,6 +100,8 @@ class PendulumRig {
       reset(answer);
     } else if (op == "step") {
       return step(request, std::move(answer));
+    } else if (op == "safe" && options_.real_time) {
+      safe(request, answer);
     } else if (op == "safe" || op == "close") {
       record(op, request.at("id"), request.at("u"));  // between two steps the simulated time stands still
     } else {
@@ -182,6 +184,20 @@ class PendulumRig {
     const Clock::time_point now = Clock::now();
     end_of_step_ = (now < end_of_step_ + dt ? end_of_step_ : now) + dt;
     std::this_thread::sleep_until(end_of_step_);
+  }
+
+  /// In real time a period passes under the safe control as under any other.
+  void safe(const Json& request, Json& answer) {
+    constexpr Index kOwnNoise = 1'000'000'000;  // apart from that of the steps
+    const Vector u{{request.at("u").at(0).get<double>()}};
+    wait_for_the_end_of_the_step();
+    const Simulator noisy = simulator(0);
+    const Index t = kOwnNoise + state_.steps++;
+    const Vector x = noisy.advance(Eigen::Map<const Vector>(state_.x.data(), 2), u, t);
+    state_.x.assign(x.begin(), x.end());
+    record("safe", answer["id"], request.at("u"));
+    save();
+    answer["y"] = measure(noisy, t);
   }
 
   Json measure(const Simulator& noisy, Index id) const {

@@ -14,6 +14,7 @@ import json
 import math
 import os
 import random
+import signal
 import sys
 
 SAFE = [0.0]  # the control that does no harm
@@ -100,6 +101,9 @@ class Rig:
         number = request["id"]
         if self.state_file and number == self.last_id:
             return self.last_answer  # answered again, not applied again
+        if self.state_file and number < self.last_id:
+            reply.update(ok=False, status="failed", msg=f"step {number} is over")
+            return reply
         y, applied = self.pendulum.apply(request["u"], number)
         reply.update(y=y, u_applied=applied, t=self.pendulum.steps * self.pendulum.dt)
         self.last_id, self.last_answer = number, reply
@@ -137,6 +141,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of all noise")
     parser.add_argument("--state", help="file that keeps the state and the last answer")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # through `finally` below, and so to the safe control
     rig = Rig(Pendulum(arguments.seed), arguments.state)
     try:
         for line in sys.stdin:

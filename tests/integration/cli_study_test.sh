@@ -78,14 +78,18 @@ expect_equal "in two parts" "$("$program" export two.study)" "$("$program" expor
 "$program" export one.study --model -o model.json >/dev/null
 "$program" show model.json >/dev/null || fail "the model of a study cannot be shown"
 expect_refused "goes with a simulated system" run rig.toml --rig "$rig" --seed 3
-expect_refused "goes with a configuration FILE.toml" run pendulum --rig "$rig" -o x
+expect_refused "goes with the configuration of a rig" run pendulum --rig "$rig" -o x
 expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
+expect_refused "--steps: expected a whole number of at least 1" run rig.toml --rig "$rig" --steps 0 -o three.study
+expect_refused "period: -1 s" run rig.toml --rig "$rig" --period=-1 -o three.study
+expect_refused "it is a study" export one.study -o one.study
+expect_refused "goes with --y, not with --status" tell one.study --step 1 --status failed --u 0.1
 
 # A second writer is refused and told who writes; readers are not.
 "$program" run rig.toml --rig "exec $rig --seed 1 --real-time" --steps 500 -o long.study >long.txt 2>long.err &
 run_pid=$!
 for _ in $(seq 300); do
-  grep -q ' told ' long.txt && break
+  grep -q ' told ' long.txt 2>/dev/null && break
   sleep 0.1
 done
 code=0

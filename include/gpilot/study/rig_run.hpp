@@ -12,11 +12,11 @@
 /// A study that runs a rig: asks for a control, has the rig apply it, tells what came back, and so on.
 ///
 /// After a crash or a failure nobody knows the state of a physical system, so these rules hold:
-///  - a step that waits for its answer is sent again only to a rig that declares itself idempotent; for any other it
-///    becomes `unknown`;
+///  - a step that waits for its answer is sent again only to a rig that declares itself idempotent; for any other, and
+///    in real time, it becomes `unknown`;
 ///  - the sequence of an idempotent rig goes on; any other begins a new one, from p(x_0) if the rig can be reset, and
-///    anywhere if not;
-///  - after every failure, and at the end, the rig is sent the safe control.
+///    anywhere if not; so does every rig in real time;
+///  - after every failure, before a sequence that no reset begins, and at the end, the rig is sent the safe control.
 namespace gpilot::study {
 
 struct RigRunEvent {
@@ -36,6 +36,9 @@ struct RigRunOptions {
   std::optional<double> period_s;
   std::function<void(const RigRunEvent&)> on_event;
   const std::atomic<bool>* stop = nullptr;  ///< ends the run after the step at hand
+
+  /// Throws InputError naming the field.
+  void validate() const;
 };
 
 struct RigRunSummary {

@@ -74,12 +74,17 @@ class Study {
   /// Begins a sequence: kReset if the system was brought to the declared p(x_0), kBroken if its state may be anything.
   /// `outputs` [E], measured before the first step, may be missing (NaN, or empty).
   void new_sequence(SequenceOrigin origin, const Vector& outputs, const std::string& reason);
+  /// Ends the current sequence, if there is one: the system is left to itself.
+  void end_sequence();
   /// Adds a step under the safe control, which was applied since no decision was ready. Like a step that was asked and
   /// told.
   void add_safe_step(VectorRef applied, VectorRef outputs, const std::string& reason);
   /// Adds measurements made before as a sequence of its own and ends the current one. Returns the number of steps.
   Index import(const ssm::Sequence& recording);
 
+  /// Takes another configuration that leads to the same results: rig, name, number of steps, of kept models, of
+  /// threads. InputError, with all that differs, for any other.
+  void reconfigure(const std::string& config, const std::string& name);
   /// Does all that `work` does with this study, or nothing, in one write to the disk instead of several: nothing is on
   /// the disk before this returns. After an error the study is as it was before.
   void together(const std::function<void()>& work);

@@ -42,20 +42,29 @@ class RigDriver {
   /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange
   /// that was no step.
   void give_up(Index step, const std::string& why);
-  /// Begins a sequence, after a reset if the rig can. RigError if the reset fails.
-  void begin_sequence(const std::string& why);
+  /// The rows that follow do not belong to the sequence: the next step begins another.
+  void break_off(const std::string& why);
+  /// Sends the safe control, if the rig is there; it is given up if that fails.
+  void make_safe();
+  /// Sends the safe control, ends the process, and ends the sequence of a rig that does not keep its state.
+  void close();
   void emit(const RigRunEvent& event);
 
  private:
   void start();
+  void begin_sequence(const std::string& why);
+  void apply_safe();
+  /// Whether a step that waits may be sent again and its sequence go on. Not in real time: then time does not stand
+  /// still.
+  bool repeats() const { return rig_ && rig_->traits().idempotent && !options_.period_s; }
   void count_failure(const std::string& why);
 
   Study& study_;
   const RigRunOptions& options_;
   std::optional<systems::Rig> rig_;
   RigRunSummary summary_;
-  Index failures_ = 0;       ///< in a row
-  bool recovering_ = false;  ///< the rig needs a new sequence before its next step
+  Index failures_ = 0;      ///< in a row
+  std::string recovering_;  ///< why the rig needs a new sequence before its next step; "" if it does not
   bool started_before_ = false;
   std::mutex emitting_;
 };

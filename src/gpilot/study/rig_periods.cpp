@@ -15,8 +15,8 @@
 
 /// Real time. A rig may answer at once, then the clock here sets the pace, or at the end of its own period, then the
 /// next control follows as soon as it is decided. Three threads share the work: this one talks to the rig and never
-/// waits for anything but the clock and the rig's answer; a second keeps the answer and decides (the only one that
-/// touches the study while it runs); a third trains on a copy of the data.
+/// waits for anything but the clock and the rig's answer; a second keeps answers and decides (the only one that touches
+/// the study while it runs); a third trains on a copy of the data.
 namespace gpilot::study {
 
 namespace {
@@ -29,6 +29,10 @@ struct Period {
   systems::RigAnswer answer;
 };
 
+bool is_ready(const auto& future) {
+  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
 class PeriodicRun {
  public:
   PeriodicRun(RigDriver& driver, double period_s)
@@ -37,17 +41,23 @@ class PeriodicRun {
         grace_(period_ / 4),
         safe_(driver.study().config().safe) {}
 
+  /// Whatever ends it, everything that was measured is in the study and no step waits when it returns or throws.
   void run();
 
  private:
-  void decide(std::vector<Period> past);
-  void finish_work();
-  std::vector<Index> keep(const std::vector<Period>& past);
+  void loop();
+  void settle();
+  bool decided_by(Clock::time_point deadline);
+  void hand_over();
+  void send(const Step& step);
+  void send_safe();
+  void fail(Index step, const std::string& why);
+
+  // On the second thread.
   Step keep_and_choose(const std::vector<Period>& past, Index stale_step);
+  std::vector<Index> keep(const std::vector<Period>& past);
   void adopt_finished_training();
   void start_training();
-  bool apply_decision();
-  void apply_safe();
 
   RigDriver& driver_;
   Clock::duration period_;
@@ -55,17 +65,14 @@ class PeriodicRun {
   Vector safe_;
   Clock::time_point tick_;      ///< when the next control is due
   Clock::time_point answered_;  ///< when the newest answer came
-  std::future<Step> decision_;
-  std::future<void> work_;      ///< of the second thread
-  Index stale_ = 0;             ///< a step that was chosen too late to be sent
-  std::vector<Period> missed_;  ///< under the safe control, not in the study yet
+  std::vector<Period> past_;    ///< measured, and not yet handed to the second thread
+  std::vector<Period> handed_;  ///< handed over, and not known to be on the disk
+  Index stale_ = 0;             ///< a step that was chosen and will not be sent
+  bool broken_ = false;         ///< the rows that follow would not be one period after the last
   std::future<TrainingResult> training_;
-  bool broken_ = false;  ///< the rig has failed, or the time between two rows is not a period
+  std::future<Step> decision_;
+  std::future<void> work_;  ///< of the second thread; last, so that it ends before what it uses
 };
-
-bool is_ready(const auto& future) {
-  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
 
 void PeriodicRun::adopt_finished_training() {
   if (training_.valid() && is_ready(training_)) {
@@ -101,8 +108,7 @@ std::vector<Index> PeriodicRun::keep(const std::vector<Period>& past) {
   return steps;
 }
 
-/// On the second thread: everything that was measured is kept, and the next control is chosen, in one write to the
-/// disk.
+/// Everything that was measured is kept, and the next control is chosen, in one write to the disk.
 Step PeriodicRun::keep_and_choose(const std::vector<Period>& past, Index stale_step) {
   Study& study = driver_.study();
   std::vector<Index> kept;
@@ -120,12 +126,16 @@ Step PeriodicRun::keep_and_choose(const std::vector<Period>& past, Index stale_s
   return next;
 }
 
-/// The decision is ready as soon as it is made; a new model is put on the disk after that.
-void PeriodicRun::decide(std::vector<Period> past) {
-  finish_work();
+/// The second thread is free: it gets what was measured and decides. The decision is ready as soon as it is made; a new
+/// model is put on the disk after that.
+void PeriodicRun::hand_over() {
+  if (work_.valid()) {
+    work_.get();
+  }
   auto decided = std::make_shared<std::promise<Step>>();
   decision_ = decided->get_future();
-  work_ = std::async(std::launch::async, [this, decided, past = std::move(past), stale = std::exchange(stale_, 0)] {
+  handed_ = std::exchange(past_, {});
+  work_ = std::async(std::launch::async, [this, decided, past = handed_, stale = stale_] {
     try {
       decided->set_value(keep_and_choose(past, stale));
     } catch (...) {
@@ -137,97 +147,135 @@ void PeriodicRun::decide(std::vector<Period> past) {
   });
 }
 
-/// After this nobody else touches the study.
-void PeriodicRun::finish_work() {
+/// Whether a decision is there. While the second thread is busy with other work, what was measured waits in past_.
+bool PeriodicRun::decided_by(Clock::time_point deadline) {
+  if (!decision_.valid()) {
+    if (work_.valid() && work_.wait_until(deadline) != std::future_status::ready) {
+      return false;
+    }
+    hand_over();
+  }
+  return decision_.wait_until(deadline) == std::future_status::ready;
+}
+
+/// Nobody but this thread touches the study when a failure is dealt with.
+void PeriodicRun::fail(Index step, const std::string& why) {
+  broken_ = true;
   if (work_.valid()) {
     work_.get();
   }
+  driver_.give_up(step, why);
 }
 
-/// Sends the control that is ready. False if the sequence cannot go on.
-bool PeriodicRun::apply_decision() {
-  const Step step = decision_.get();
-  if (!missed_.empty()) {  // it was chosen for a state that has passed
-    stale_ = step.id;
-    apply_safe();
-    if (!broken_) {
-      decide(std::exchange(missed_, {}));
-    }
-    return !broken_;
-  }
+void PeriodicRun::send(const Step& step) {
+  const Clock::time_point sent = Clock::now();
+  systems::RigAnswer answer;
   try {
-    const Clock::time_point sent = Clock::now();
-    const systems::RigAnswer answer = driver_.rig().step(step.id, step.control);
-    answered_ = Clock::now();
-    if (answer.status != systems::RigStatus::kOk) {
-      finish_work();
-      driver_.take(step.id, answer);
-      return false;
-    }
-    if (answered_ > sent + period_ + grace_) {
-      ++driver_.summary().missed;
-      finish_work();
-      driver_.take(step.id, answer);
-      driver_.emit(
-          {.kind = RigRunEvent::Kind::kFailed, .text = "the rig answered after its period: a new sequence begins"});
-      driver_.begin_sequence("the rig answered after its period");
-      return false;
-    }
-    decide({{step.id, answer}});
-    return true;
+    answer = driver_.rig().step(step.id, step.control);
   } catch (const systems::RigError& error) {
-    finish_work();
-    driver_.give_up(step.id, error.what());
-    return false;
+    fail(step.id, error.what());
+    return;
+  }
+  answered_ = Clock::now();
+  if (answer.status != systems::RigStatus::kOk) {
+    broken_ = true;
+    if (work_.valid()) {
+      work_.get();
+    }
+    driver_.take(step.id, answer);
+    return;
+  }
+  past_.push_back({step.id, std::move(answer)});
+  if (answered_ > sent + period_ + grace_) {
+    ++driver_.summary().missed;
+    broken_ = true;
+    driver_.break_off("the rig answered after its period");
   }
 }
 
-void PeriodicRun::apply_safe() {
+/// No decision is ready, or it was chosen for a state that has passed.
+void PeriodicRun::send_safe() {
   ++driver_.summary().missed;
   std::string why;
   try {
-    const systems::RigAnswer answer = driver_.rig().safe(safe_);
+    systems::RigAnswer answer = driver_.rig().safe(safe_);
+    answered_ = Clock::now();
     if (answer.status == systems::RigStatus::kOk) {
-      missed_.push_back({0, answer});
+      past_.push_back({0, std::move(answer)});
       return;
     }
     why = fmt::format("the rig refused the safe control: {}", answer.message);
   } catch (const systems::RigError& error) {
     why = error.what();
   }
-  broken_ = true;
-  finish_work();
-  driver_.give_up(0, why);
+  fail(0, why);
 }
 
-void PeriodicRun::run() {
-  Index left = driver_.remaining();
-  decide({});
+void PeriodicRun::loop() {
+  hand_over();
   decision_.wait();  // the clock starts with a decision at hand
   tick_ = answered_ = Clock::now();
-  while (!broken_ && left > 0 && !driver_.stopped()) {
-    const bool in_time = decision_.wait_until(std::max(tick_, answered_ + grace_)) == std::future_status::ready;
+  for (Index left = driver_.remaining(); !broken_ && left > 0 && !driver_.stopped(); --left) {
+    const bool decided = decided_by(std::max(tick_, answered_ + grace_));
     std::this_thread::sleep_until(tick_);
     const Clock::time_point now = Clock::now();
     tick_ = (now < tick_ + grace_ ? tick_ : now) + period_;  // small delays do not add up
-    if (in_time) {
-      broken_ = !apply_decision();
-    } else {
-      apply_safe();
+    if (!decided) {
+      send_safe();
+      continue;
     }
-    --left;
+    const Step step = decision_.get();
+    handed_.clear();
+    stale_ = 0;
+    if (past_.empty()) {
+      send(step);
+    } else {  // the safe control was applied while it was made
+      stale_ = step.id;
+      send_safe();
+    }
   }
-  finish_work();
+}
+
+/// Puts everything that was measured into the study; a control that was chosen and not sent is none.
+void PeriodicRun::settle() {
+  if (work_.valid()) {
+    work_.get();
+  }
+  std::exception_ptr failure;
   if (decision_.valid()) {
-    stale_ = decision_.get().id;
+    try {
+      stale_ = decision_.get().id;
+      handed_.clear();
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
   if (stale_ > 0) {
-    driver_.study().withdraw(stale_, "the run ended before it was sent");
+    driver_.study().withdraw(std::exchange(stale_, 0), "the run ended before it was sent");
   }
-  for (const Index step : keep(missed_)) {
+  past_.insert(past_.begin(), handed_.begin(), handed_.end());  // not on the disk: once more
+  handed_.clear();
+  for (const Index step : keep(std::exchange(past_, {}))) {
     driver_.acknowledge(step);
   }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+void PeriodicRun::run() {
+  try {
+    loop();
+  } catch (...) {
+    try {
+      settle();
+    } catch (const std::exception&) {  // the first error is the one to tell
+    }
+    throw;
+  }
+  settle();
   if (training_.valid()) {
+    driver_.make_safe();  // before it is waited for
     driver_.adopt(training_.get());
   }
 }

@@ -34,6 +34,20 @@ RigDriver::~RigDriver() {
   }
 }
 
+void RigDriver::close() {
+  if (!rig_) {
+    return;
+  }
+  const bool goes_on = repeats();
+  if (!rig_->close(study_.config().safe)) {
+    emit({.kind = Kind::kRig, .text = "the rig has not confirmed that the safe control is applied: look at it"});
+  }
+  rig_.reset();
+  if (!goes_on) {
+    study_.end_sequence();
+  }
+}
+
 void RigDriver::emit(const RigRunEvent& event) {
   if (options_.on_event) {
     const std::lock_guard<std::mutex> one_at_a_time(emitting_);
@@ -50,6 +64,31 @@ void RigDriver::count_failure(const std::string& why) {
   }
 }
 
+/// RigError if the rig does not confirm it.
+void RigDriver::apply_safe() {
+  const RigAnswer answer = rig_->safe(study_.config().safe);
+  if (answer.status != RigStatus::kOk) {
+    throw RigError(RigError::Kind::kRefused, fmt::format("the rig refused the safe control: {}", answer.message));
+  }
+}
+
+void RigDriver::make_safe() {
+  if (!rig_) {
+    return;
+  }
+  try {
+    apply_safe();
+  } catch (const RigError& error) {
+    give_up(0, error.what());
+  }
+}
+
+void RigDriver::break_off(const std::string& why) {
+  recovering_ = why;
+  emit({.kind = Kind::kFailed, .text = why});
+}
+
+/// After a reset if the rig can, else after the safe control, from which slew limits count. RigError if that fails.
 void RigDriver::begin_sequence(const std::string& why) {
   Vector outputs;
   if (rig_->traits().can_reset) {
@@ -58,10 +97,12 @@ void RigDriver::begin_sequence(const std::string& why) {
       throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
     }
     outputs = answer.outputs.value_or(Vector());
+  } else {
+    apply_safe();
   }
   const SequenceOrigin origin = rig_->traits().can_reset ? SequenceOrigin::kReset : SequenceOrigin::kBroken;
   study_.new_sequence(origin, outputs, why);
-  recovering_ = false;
+  recovering_.clear();
   emit({.kind = Kind::kSequence, .text = why});
 }
 
@@ -73,11 +114,8 @@ void RigDriver::start() {
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;
-  if (rig_->traits().idempotent) {
-    if (study_.current_sequence() == nullptr) {
-      recovering_ = true;
-    }
-    return;  // a step that waits is sent again
+  if (repeats() && study_.current_sequence() != nullptr) {
+    return;  // it goes on; a step that waits is sent again
   }
   if (const StepRecord* waiting = study_.pending()) {
     const Index id = waiting->id;
@@ -85,17 +123,16 @@ void RigDriver::start() {
     ++summary_.failed;
     emit({.kind = Kind::kFailed, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
   }
-  recovering_ = true;
+  recovering_ = "the rig was started";
 }
 
 bool RigDriver::ready() {
   try {
-    const bool was_running = rig_.has_value();
-    if (!was_running) {
+    if (!rig_) {
       start();
     }
-    if (recovering_) {
-      begin_sequence(was_running ? "a step failed" : "the rig was started");
+    if (!recovering_.empty()) {
+      begin_sequence(std::string(recovering_));
     }
     return true;
   } catch (const RigError& error) {
@@ -129,11 +166,14 @@ bool RigDriver::take(Index id, const RigAnswer& answer) {
   }
   const StepStatus status = answer.status == RigStatus::kUnsafe ? StepStatus::kUnsafe : StepStatus::kFailed;
   study_.fail(id, status, answer.message);
+  if (answer.outputs) {
+    study_.tell(id, *answer.outputs, answer.applied, answer.time);  // kept as a late one
+  }
   ++summary_.failed;
   emit({.kind = Kind::kFailed, .text = answer.message, .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
-  recovering_ = true;
+  recovering_ = "a step failed";
   try {
-    rig_->safe(study_.config().safe);
+    apply_safe();
   } catch (const RigError& error) {
     give_up(0, error.what());
     return false;
@@ -143,12 +183,12 @@ bool RigDriver::take(Index id, const RigAnswer& answer) {
 }
 
 void RigDriver::give_up(Index id, const std::string& why) {
-  const bool idempotent = rig_ && rig_->traits().idempotent;
+  const bool again = repeats();
   if (rig_) {
     rig_->close(study_.config().safe);
     rig_.reset();
   }
-  if (id > 0 && !idempotent) {
+  if (id > 0 && !again) {
     study_.fail(id, StepStatus::kUnknown, why);
     ++summary_.failed;
   }
@@ -158,15 +198,20 @@ void RigDriver::give_up(Index id, const std::string& why) {
   count_failure(why);
 }
 
+void RigRunOptions::validate() const {
+  constexpr double kLongestPeriod = 86'400.0;
+  if (steps < 0 || failures < 1) {
+    throw InputError(fmt::format(
+        "a run of {} step(s) that ends after {} failure(s) in a row: expected at least 0 and 1", steps, failures));
+  }
+  if (period_s && !(*period_s > 0.0 && *period_s <= kLongestPeriod)) {
+    throw InputError(fmt::format("period: {} s, expected a time of at most {} s", *period_s, kLongestPeriod));
+  }
+  rig.validate();
+}
+
 RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
-  if (options.steps < 0 || options.failures < 1) {
-    throw InputError(
-        fmt::format("a run of {} step(s) that ends after {} failure(s) in a row: expected at least 0 and 1",
-                    options.steps, options.failures));
-  }
-  if (options.period_s && !(*options.period_s > 0.0 && std::isfinite(*options.period_s))) {
-    throw InputError(fmt::format("period: {} s, expected a positive time", *options.period_s));
-  }
+  options.validate();
   RigDriver driver(study, options);
   while (driver.remaining() > 0 && !driver.stopped()) {
     if (!driver.ready()) {
@@ -177,6 +222,9 @@ RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
       continue;
     }
     driver.train();
+    if (driver.stopped()) {
+      break;
+    }
     const Step step = study.ask();
     try {
       driver.take(step.id, driver.rig().step(step.id, step.control));
@@ -184,6 +232,7 @@ RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
       driver.give_up(step.id, error.what());
     }
   }
+  driver.close();  // the last training must not keep the rig under its last control
   driver.summary().stopped = driver.stopped() && driver.remaining() > 0;
   if (!driver.summary().stopped) {
     driver.train();  // the last outputs count, too

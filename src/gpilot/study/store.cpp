@@ -68,10 +68,10 @@ void publish(const fs::path& temporary, const std::string& path) {
 }  // namespace
 
 void Store::create(const std::string& path, const std::string& config, const std::string& seed) {
-  const WriteTarget target = write_target(path);
-  if (target.direct || fs::exists(target.file)) {
+  if (fs::exists(path)) {
     throw InputError(fmt::format("{}: the file exists already", path));
   }
+  const WriteTarget target = write_target(path);
   // Under another name until it is whole. The writer's lock is held: what stands there was left by a process that died.
   const fs::path temporary = target.file.parent_path() / fmt::format(".{}.tmp", target.file.filename().string());
   std::error_code ignored;
@@ -142,6 +142,14 @@ Store::Store(std::string path, Access access) : path_(std::move(path)) {
 
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
+
+void Store::snapshot(const std::function<void()>& work) const {
+  guarded(path_, [&] {
+    SQLite::Transaction transaction(db_->db);
+    work();
+    transaction.commit();
+  });
+}
 
 void Store::transaction(const std::function<void()>& work) {
   guarded(path_, [&] {

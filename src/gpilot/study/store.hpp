@@ -43,12 +43,15 @@ class Store {
   Index late_tells() const;  ///< how many
   std::optional<std::string> model(Index training) const;
 
+  /// Runs `work`, whose reads all see the same state of the file.
+  void snapshot(const std::function<void()>& work) const;
+  void set_config(const std::string& config);
   /// All or nothing of what `work` stores. Within another one it is a part of that.
   void transaction(const std::function<void()>& work);
   void add(const SequenceRecord& sequence);
   void end_sequence(Index id);
   void add(const StepRecord& step);
-  /// Status, applied control, outputs, rig time and reason of a step that waits.
+  /// Status, applied control, outputs, rig time and reason of a step that waits. StoreError if it does not.
   void close(const StepRecord& step);
   /// Keeps outputs that came too late; the same twice once.
   void add_late(const StepRecord& told);

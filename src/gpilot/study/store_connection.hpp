@@ -38,7 +38,7 @@ decltype(auto) guarded(const std::string& path, Work&& work) {
 struct Store::Connection {
   /// A reader opens the file for writing, too, and then renounces: after a crash it must be able to recover what is in
   /// the log beside the file.
-  Connection(const std::string& path, Access access) : db(path, SQLite::OPEN_READWRITE) {
+  Connection(const std::string& file, Access access) : path(file), db(file, SQLite::OPEN_READWRITE) {
     constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
     db.setBusyTimeout(kBusyMilliseconds);
     if (access == Access::kRead) {
@@ -51,11 +51,16 @@ struct Store::Connection {
     db.exec("PRAGMA wal_autocheckpoint = 20000");
   }
 
+  /// Returns the number of rows that changed. Refuses to write to a file that is no longer where it was.
   template <class Bind>
-  void run(const char* sql, Bind&& bind_values) {
+  int run(const char* sql, Bind&& bind_values) {
+    int moved = 0;
+    if (::sqlite3_file_control(db.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0) {
+      throw StoreError(fmt::format("{}: the study's file was moved, replaced or removed while it was used", path));
+    }
     SQLite::Statement statement(db, sql);
     bind_values(statement);
-    statement.exec();
+    return statement.exec();
   }
 
   template <class Row>
@@ -66,6 +71,7 @@ struct Store::Connection {
     }
   }
 
+  std::string path;
   SQLite::Database db;
 };
 

@@ -209,8 +209,9 @@ void Store::add(const StepRecord& s) {
 
 void Store::close(const StepRecord& s) {
   guarded(path_, [&] {
-    db_->run(
-        "UPDATE steps SET status = ?, applied = ?, outputs = ?, rig_time = ?, reason = ?, closed_at = ? WHERE id = ?",
+    const int changed = db_->run(
+        "UPDATE steps SET status = ?, applied = ?, outputs = ?, rig_time = ?, reason = ?, closed_at = ? "
+        "WHERE id = ? AND status = 'asked'",
         [&](SQLite::Statement& row) {
           row.bind(1, std::string(name(s.status)));
           bind_numbers(row, 2, s.applied);
@@ -220,7 +221,16 @@ void Store::close(const StepRecord& s) {
           row.bind(6, s.closed_at);
           row.bind(7, std::int64_t{s.id});
         });
+    if (changed != 1) {
+      throw StoreError(
+          fmt::format("{}: step {} does not wait any more: another program has changed the file", path_, s.id));
+    }
   });
+}
+
+void Store::set_config(const std::string& config) {
+  guarded(path_,
+          [&] { db_->run("UPDATE study SET config = ?", [&](SQLite::Statement& row) { row.bind(1, config); }); });
 }
 
 void Store::add_late(const StepRecord& told) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -134,7 +135,8 @@ Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& appli
       s.close(std::move(told), false);
       return Told::kAccepted;
     case StepStatus::kTold:
-      if (same(before.outputs, told.outputs) && same(before.applied, told.applied)) {
+      if (same(before.outputs, told.outputs) && same(before.applied, told.applied) &&
+          (!time || before.rig_time == time)) {
         return Told::kRepeated;
       }
       throw InputError(fmt::format("step {}: told already at {} with outputs {} under control {}; a step is told once",
@@ -201,6 +203,16 @@ void Study::new_sequence(SequenceOrigin origin, const Vector& outputs, const std
     s.sequences.back().ended = true;
   }
   s.sequences.push_back(sequence);
+}
+
+void Study::end_sequence() {
+  State& s = *state_;
+  s.require_writable();
+  s.require_none_pending();
+  if (s.current() != nullptr) {
+    s.store.end_sequence(s.sequences.back().id);
+    s.sequences.back().ended = true;
+  }
 }
 
 void Study::add_safe_step(VectorRef applied, VectorRef outputs, const std::string& reason) {
@@ -276,8 +288,30 @@ void Study::together(const std::function<void()>& work) {
   try {
     s.store.transaction(work);
   } catch (...) {
-    s.load();  // what is in memory may be ahead of the file
+    try {
+      s.load();  // what is in memory may be ahead of the file
+    } catch (const std::exception& error) {
+      s.unusable = error.what();
+    }
     throw;
+  }
+}
+
+void Study::reconfigure(const std::string& config, const std::string& name) {
+  State& s = *state_;
+  s.require_writable();
+  const StudyConfig wanted = parse_config(config, name);
+  const std::vector<std::string> changed = differences(wanted, s.config);
+  if (!changed.empty()) {
+    throw InputError(
+        fmt::format("{}: differs from the configuration that {} was made with: {}; a study keeps its own, so "
+                    "use another study or the old values",
+                    name, s.path, fmt::join(changed, "; ")));
+  }
+  if (config != s.header.config) {
+    s.store.set_config(config);
+    s.header.config = config;
+    s.config = wanted;
   }
 }
 
@@ -301,6 +335,7 @@ std::optional<TrainingJob> Study::due_training() const {
 
 void Study::adopt(TrainingResult result) {
   State& s = *state_;
+  s.model_lost = false;
   TrainingRecord record = std::move(result.record);
   record.id = static_cast<Index>(s.trainings.size()) + 1;
   record.has_model = result.model.has_value();

@@ -70,28 +70,77 @@ Study::State::~State() {
 }
 
 void Study::State::load() {
-  sequences = store.sequences();
-  steps = store.steps();
-  trainings = store.trainings();
-  load_newest_model();
+  std::optional<std::string> model;
+  store.snapshot([&] {
+    sequences = store.sequences();
+    steps = store.steps();
+    trainings = store.trainings();
+    if (const TrainingRecord* newest = newest_model()) {
+      model = store.model(newest->id);
+    }
+  });
+  check();
+  standpoint.reset();
+  model_lost = false;
+  if (model) {
+    take_model(*model);
+  }
 }
 
-void Study::State::load_newest_model() {
-  standpoint.reset();
+/// Measurements come first: a model that this version cannot read costs a training, not the study.
+void Study::State::take_model(const std::string& text) {
+  const TrainingRecord& newest = *newest_model();
+  try {
+    stand(parse_model(text, fmt::format("{}, model of training {}", path, newest.id)), newest);
+  } catch (const InputError&) {
+    model_lost = true;
+  }
+}
+
+const TrainingRecord* Study::State::newest_model() const {
   const auto newest = std::ranges::find_if(trainings.rbegin(), trainings.rend(), &TrainingRecord::has_model);
-  if (newest == trainings.rend()) {
-    return;
+  return newest == trainings.rend() ? nullptr : &*newest;
+}
+
+/// The rest relies on what is checked here; a file that another program has changed may break it.
+void Study::State::check() const {
+  const auto P = static_cast<Index>(config.model.inputs.size());
+  const auto E = static_cast<Index>(config.model.outputs.size());
+  const auto require = [this](bool holds, std::string_view table, Index id, std::string_view what) {
+    if (!holds) {
+      throw StoreError(fmt::format("{}: damaged: {} {}: {}", path, table, id, what));
+    }
+  };
+  for (std::size_t k = 0; k < sequences.size(); ++k) {
+    require(sequences[k].id == static_cast<Index>(k) + 1, "sequence", sequences[k].id, "the numbers have a gap");
+    require(sequences[k].outputs.size() == E, "sequence", sequences[k].id, "wrong number of outputs");
   }
-  const std::optional<std::string> text = store.model(newest->id);
-  if (!text) {
-    throw StoreError(fmt::format("{}: the model of training {} is lost", path, newest->id));
+  Index sequence = 1;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const StepRecord& s = steps[k];
+    const bool told = s.status == StepStatus::kTold;
+    require(s.id == static_cast<Index>(k) + 1, "step", s.id, "the numbers have a gap");
+    require(s.sequence >= sequence && s.sequence <= static_cast<Index>(sequences.size()), "step", s.id,
+            "its sequence is not there, or out of order");
+    require(s.asked.size() == P && s.asked.allFinite(), "step", s.id, "wrong control");
+    require(!told || (s.applied.size() == P && s.applied.allFinite()), "step", s.id, "wrong applied control");
+    require(!told || (s.outputs.size() == E && !s.outputs.array().isInf().any()), "step", s.id, "wrong outputs");
+    require(s.status != StepStatus::kAsked || k + 1 == steps.size(), "step", s.id, "it waits, and others followed");
+    sequence = s.sequence;
   }
-  stand(parse_model(*text, fmt::format("{}, model of training {}", path, newest->id)), *newest);
+  for (std::size_t k = 0; k < trainings.size(); ++k) {
+    require(trainings[k].id == static_cast<Index>(k) + 1, "training", trainings[k].id, "the numbers have a gap");
+    require(trainings[k].after_step <= static_cast<Index>(steps.size()), "training", trainings[k].id,
+            "it knows steps that are not there");
+  }
 }
 
 void Study::State::require_writable() const {
   if (!lock) {
     throw InputError(fmt::format("{}: the study was opened to read", path));
+  }
+  if (!unusable.empty()) {
+    throw StoreError(fmt::format("{}: the study must be opened again: {}", path, unusable));
   }
 }
 
@@ -137,11 +186,12 @@ bool Study::State::training_is_due() const {
   const Index trained_up_to = trainings.empty() ? 0 : trainings.back().after_step;
   const Index fresh = std::ranges::count_if(
       steps, [&](const StepRecord& s) { return s.status == StepStatus::kTold && s.id > trained_up_to; });
-  return fresh >= (trainings.empty() ? std::max(config.initial, kFewestRows) : config.retrain_every);
+  return model_lost || fresh >= (trainings.empty() ? std::max(config.initial, kFewestRows) : config.retrain_every);
 }
 
 void Study::State::stand(ssm::Model model, const TrainingRecord& training) {
   standpoint.emplace(std::move(model), config.seed);
+  model_lost = false;
   followed = training.after_step;
   standing_in = 0;
   for (const StepRecord& step : steps) {
@@ -227,8 +277,7 @@ StepRecord Study::State::choose(const SequenceRecord& sequence) {
       step.criterion = choice.value;
       step.evaluations = choice.evaluations;
       step.phase = StepPhase::kChosen;
-      const auto newest = std::ranges::find_if(trainings.rbegin(), trainings.rend(), &TrainingRecord::has_model);
-      step.training = newest == trainings.rend() ? 0 : newest->id;
+      step.training = newest_model() != nullptr ? newest_model()->id : 0;
       return step;
     } catch (const NumericalError& error) {
       step.reason = fmt::format("drawn, since the criterion failed: {}", error.what());

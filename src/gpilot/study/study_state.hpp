@@ -32,6 +32,8 @@ struct Study::State {
   std::vector<StepRecord> steps;
   std::vector<TrainingRecord> trainings;
   Index session = 0;
+  std::string unusable;     ///< why this object can no longer write, if it cannot
+  bool model_lost = false;  ///< the newest model cannot be read: another is due
 
   std::optional<Standpoint> standpoint;  ///< of the newest model
   Index standing_in = 0;                 ///< the sequence it stands in
@@ -58,9 +60,11 @@ struct Study::State {
   /// Where the control was before the next step of a sequence.
   Vector previous_control(const SequenceRecord& sequence) const;
 
-  /// Everything that the file holds.
+  /// Everything that the file holds. StoreError if it contradicts itself.
   void load();
-  void load_newest_model();
+  void check() const;
+  void take_model(const std::string& text);
+  const TrainingRecord* newest_model() const;
   void close(StepRecord step, bool ends_sequence);
 };
 

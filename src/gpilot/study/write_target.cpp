@@ -6,6 +6,7 @@
 
 #include "descriptor.hpp"
 #include "gpilot/error.hpp"
+#include "store.hpp"
 
 namespace gpilot::study {
 
@@ -20,6 +21,9 @@ WriteTarget write_target(const std::string& path) {
   const fs::file_status status = fs::status(target.file, ignored);
   if (fs::is_directory(status) || !fs::path(path).has_filename()) {
     refuse_to_write(path, "it is a directory");
+  }
+  if (fs::is_regular_file(status) && Store::is_database(target.file.string())) {
+    refuse_to_write(path, "it is a study (an SQLite database), which is never replaced");
   }
   target.direct = fs::exists(status) && !fs::is_regular_file(status);
   if (!target.direct && !fs::is_directory(target.file.parent_path(), ignored)) {

@@ -11,7 +11,8 @@ struct WriteTarget {
   bool direct = false;         ///< a device or pipe, which cannot be replaced
 };
 
-/// Throws InputError for a path that no file can have: empty, a directory, or in a directory that is not there.
+/// Throws InputError for a path that no file can have: empty, a directory, or in a directory that is not there; and for
+/// a study, which nothing may replace.
 WriteTarget write_target(const std::string& path);
 
 }  // namespace gpilot::study

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "gpilot/study/study_error.hpp"
@@ -53,7 +54,9 @@ bool is_at(const Descriptor& file, const std::string& path) {
 
 }  // namespace
 
-WriterLock::WriterLock(const std::string& study) : path_(study + ".lock") {
+WriterLock::WriterLock(const std::string& study)
+    // Of the file itself, by whatever link or path it is reached.
+    : path_(std::filesystem::weakly_canonical(study).string() + ".lock") {
   const auto begin = std::chrono::steady_clock::now();
   while (!file_) {
     auto file = std::make_unique<Descriptor>(path_, O_RDWR | O_CREAT);

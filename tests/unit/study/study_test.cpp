@@ -1,5 +1,6 @@
 #include "gpilot/study/study.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpilot/error.hpp"
@@ -14,6 +16,7 @@
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/reach.hpp"
 #include "gpilot/study/study_error.hpp"
+#include "gpilot/study/table.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -375,6 +378,40 @@ TEST_F(StudyTest, OnlyOneWriterAtATime) {
   EXPECT_EQ(reader.told(), 0);  // it sees what there was
 }
 
+TEST_F(StudyTest, AnotherPathToTheSameFileIsTheSameStudy) {
+  const Study writer = create();
+  fs::create_symlink(path(), path("link.study"));
+  EXPECT_THROW(Study::open(path("link.study")), StudyBusy);
+}
+
+TEST_F(StudyTest, AFileThatWasReplacedIsNotWrittenTo) {
+  Study study = create();
+  study.ask();
+  fs::rename(path(), path("moved.study"));
+  EXPECT_NE(message_of<StoreError>([&] { study.tell(1, Vector::Zero(1)); }).find("moved, replaced or removed"),
+            std::string::npos);
+  EXPECT_EQ(study.told(), 0);
+}
+
+TEST_F(StudyTest, NothingReplacesAStudy) {
+  { Study study = create(); }
+  EXPECT_NE(message_of<InputError>([&] { write_file_atomically(path(), "y\n1\n"); }).find("it is a study"),
+            std::string::npos);
+  EXPECT_EQ(Study::open(path(), Access::kRead).steps().size(), 0U);
+}
+
+TEST_F(StudyTest, WhatDoesNotChangeResultsMayChange) {
+  Study study = create();
+  std::string text = kConfig;
+  text.replace(text.find("initial = 3"), 11, "initial = 3\nkeep_models = 1");
+  study.reconfigure(text, "new.toml");
+  EXPECT_EQ(study.config().keep_models, 1);
+  EXPECT_EQ(Study::open(path(), Access::kRead).config().keep_models, 1);
+  text.replace(text.find("seed = 3"), 8, "seed = 4");
+  EXPECT_NE(message_of<InputError>([&] { study.reconfigure(text, "new.toml"); }).find("study.seed"), std::string::npos);
+  EXPECT_EQ(study.config().seed, 3U);
+}
+
 TEST_F(StudyTest, AReaderCannotWrite) {
   create();
   Study reader = Study::open(path(), Access::kRead);
@@ -417,6 +454,48 @@ TEST_F(StudyTest, ATruncatedFileIsAnErrorNotACrash) {
     Study study = Study::open(path());
     study.ask();
   });
+}
+
+/// Changes a study behind its back.
+void change(const std::string& study, const std::string& sql) {
+  SQLite::Database(study, SQLite::OPEN_READWRITE).exec(sql);
+}
+
+TEST_F(StudyTest, AFileThatContradictsItselfIsRefused) {
+  {
+    Study study = create();
+    Toy toy;
+    advance(study, toy, 4);
+  }
+  for (const auto& [sql, message] : std::vector<std::pair<std::string, std::string>>{
+           {"UPDATE steps SET outputs = NULL WHERE id = 2", "step 2: wrong outputs"},
+           {"UPDATE steps SET applied = '[]' WHERE id = 2", "step 2: wrong applied control"},
+           {"UPDATE steps SET asked = '[0.1,0.2]' WHERE id = 2", "step 2: wrong control"},
+           {"UPDATE sequences SET outputs = '[]'", "sequence 1: wrong number of outputs"},
+           {"DELETE FROM steps WHERE id = 2", "step 3: the numbers have a gap"},
+           {"UPDATE steps SET status = 'asked' WHERE id = 2", "step 2: it waits, and others followed"},
+           {"UPDATE trainings SET after_step = 99", "training 1: it knows steps that are not there"}}) {
+    const std::string copy = path("copy.study");
+    fs::copy_file(path(), copy, fs::copy_options::overwrite_existing);
+    change(copy, sql);
+    EXPECT_NE(message_of<StoreError>([&] { Study::open(copy, Access::kRead); }).find(message), std::string::npos)
+        << sql;
+  }
+}
+
+TEST_F(StudyTest, AModelThatCannotBeReadCostsATrainingOnly) {
+  {
+    Study study = create();
+    Toy toy;
+    advance(study, toy, 4);
+    study.update();
+  }
+  change(path(), "UPDATE trainings SET model = '{}'");
+  Study study = Study::open(path());
+  EXPECT_EQ(study.told(), 4);
+  EXPECT_EQ(study.model(), nullptr);
+  EXPECT_EQ(study.ask().phase, StepPhase::kChosen);
+  EXPECT_NE(study.model(), nullptr);
 }
 
 TEST_F(StudyTest, ControlsStayInTheBoxAndWithinTheSlewLimits) {
