@@ -18,9 +18,10 @@ import time
 from reliability import Failure, acknowledged, applied_steps, content, require, require_acknowledged, told, write_config
 
 
-def run(arguments, config, rig, log):
+def run(arguments, config, rig, kind, log):
     """Starts a run that goes on with the study if there is one."""
-    return subprocess.Popen([arguments.gpilot, "run", config, "--resume", "--rig", rig],
+    period = ["--period", "0.01"] if kind == "real time" else []
+    return subprocess.Popen([arguments.gpilot, "run", config, "--resume", "--rig", rig, *period],
                             stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
 
@@ -30,7 +31,7 @@ def rig_command(arguments, directory, kind):
         options += f" --state {directory}/state"
     elif kind == "plain":
         options += " --no-reset"
-    return f"exec {arguments.rig} {options}"
+    return f"exec '{arguments.rig}' {options}"
 
 
 def one_study(arguments, directory, kind, kills_left, instants):
@@ -43,7 +44,7 @@ def one_study(arguments, directory, kind, kills_left, instants):
     for attempt in range(10_000):
         log_path = pathlib.Path(directory, f"log.{attempt}")
         with open(log_path, "w") as log:
-            process = run(arguments, config, rig, log)
+            process = run(arguments, config, rig, kind, log)
             killed = False
             if kills < kills_left:
                 try:
@@ -94,12 +95,12 @@ def main():
         pathlib.Path(directory).mkdir()
         one_study(arguments, directory, "idempotent", 0, instants)
         reference = content(f"{directory}/pendulum.study")
-        kills = {"idempotent": 0, "resettable": 0, "plain": 0}
+        kills = {"idempotent": 0, "resettable": 0, "plain": 0, "real time": 0}
         studies = dict(kills)
         unknown = dict(kills)
         while sum(kills.values()) < arguments.kills:
             kind = min(kills, key=kills.get)  # each in turn
-            directory = f"{root}/{kind}.{studies[kind]}"
+            directory = f"{root}/{kind.replace(' ', '_')}.{studies[kind]}"
             pathlib.Path(directory).mkdir()
             kills[kind] += one_study(arguments, directory, kind, arguments.kills - sum(kills.values()), instants)
             studies[kind] += 1

@@ -64,7 +64,7 @@ def require_acknowledged(study, output):
     for step, printed in acknowledged(output).items():
         require(step in stored, f"{study}: step {step} was acknowledged and is lost")
         value = json.loads(stored[step])[0]
-        require(f"{value:.5g}" == printed, f"{study}: step {step} has {value}, acknowledged was {printed}")
+        require(("-" if value is None else f"{value:.5g}") == printed, f"{study}: step {step} has {value}, acknowledged was {printed}")
 
 
 def applied_steps(record):
