@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <string>
 
 #include "gpilot/error.hpp"
@@ -36,9 +37,7 @@ decltype(auto) guarded(const std::string& path, Work&& work) {
 }
 
 struct Store::Connection {
-  /// A reader opens the file for writing, too, and then renounces: after a crash it must be able to recover what is in
-  /// the log beside the file.
-  Connection(const std::string& file, Access access) : path(file), db(file, SQLite::OPEN_READWRITE) {
+  Connection(const std::string& file, Access access) : path(file), db(open(file, access)) {
     constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
     db.setBusyTimeout(kBusyMilliseconds);
     if (access == Access::kRead) {
@@ -49,6 +48,28 @@ struct Store::Connection {
     db.exec("PRAGMA synchronous = FULL");
     // The log is moved into the file after a training (see Store::add), when nobody waits; this is for the rest.
     db.exec("PRAGMA wal_autocheckpoint = 20000");
+  }
+
+  /// A reader opens the file for writing, too: after a crash it must be able to recover what is in the log beside the
+  /// file. Where nothing can be written, and so nobody writes, the file itself is all there is.
+  static SQLite::Database open(const std::string& file, Access access) {
+    SQLite::Database db(file, SQLite::OPEN_READWRITE);
+    if (access == Access::kWrite || std::filesystem::exists(file + "-wal")) {
+      return db;
+    }
+    try {
+      db.execAndGet("SELECT count(*) FROM sqlite_master");
+      return db;
+    } catch (const SQLite::Exception& error) {
+      if (error.getErrorCode() != SQLITE_CANTOPEN && error.getErrorCode() != SQLITE_READONLY) {
+        throw;
+      }
+    }
+    std::string name = "file:";
+    for (const char c : file) {
+      name += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);
+    }
+    return {name + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI};
   }
 
   /// Returns the number of rows that changed. Refuses to write to a file that is no longer where it was.
