@@ -61,6 +61,13 @@ ssm::Dataset read_data(const FitArguments& arguments, ssm::ModelSpec& spec) {
   return data;
 }
 
+ssm::Model identify(const FitArguments& arguments, const ssm::Dataset& data, const ssm::ModelSpec& spec) {
+  inference::IdentifyOptions options = identify_options_from(arguments);
+  ProgressLine line(arguments.verbose);
+  options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
+  return inference::identify(data, spec, options);
+}
+
 ssm::Model train(const FitArguments& arguments, const ssm::Dataset& data, const ssm::ModelSpec& spec,
                  const ssm::Model* previous) {
   inference::FitOptions options = options_from(arguments);
@@ -81,6 +88,9 @@ void print_report(const FitArguments& arguments, const ssm::Model& model) {
   print_noises(model, summary);
   fmt::print("Transition function\n");
   print_functions(summary);
+  if (!model.report.structure.empty()) {
+    fmt::print("Trained in {:.1f} s. ", model.report.seconds);
+  }
   fmt::print("Wrote {}; 'gpilot show {}' explains it.\n", arguments.output, arguments.output);
 }
 
@@ -108,11 +118,18 @@ void run_fit(const FitArguments& arguments) {
   if (!arguments.from.empty()) {
     previous = study::load_model(arguments.from);
   }
-  ssm::ModelSpec spec = spec_from(arguments, previous ? &previous->spec : nullptr);
-  options_from(arguments).validate();
+  const bool identified = identifies(arguments);
+  ssm::ModelSpec spec =
+      identified ? identified_spec_from(arguments) : spec_from(arguments, previous ? &previous->spec : nullptr);
+  if (identified) {
+    identify_options_from(arguments).validate();
+  } else {
+    options_from(arguments).validate();
+  }
   const ssm::Dataset data = read_data(arguments, spec);
   check_savable(arguments.output, spec);
-  const ssm::Model model = train(arguments, data, spec, previous ? &*previous : nullptr);
+  const ssm::Model model =
+      identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);
   study::save_model(arguments.output, model);
   if (arguments.format == Format::kJson) {
     print_json(arguments, model);

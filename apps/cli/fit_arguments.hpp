@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpilot/inference/fit.hpp"
+#include "gpilot/inference/identify.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "options.hpp"
 
@@ -28,6 +29,9 @@ struct FitArguments {
   std::string method, epochs, samples, learning_rate;
   std::string rounds, polish, restarts, noise_path, horizon, threads;
   bool tied = false;
+  std::string structure, order, dead_time, lags;
+  bool linear = false;
+  bool offset_per_recording = false;
   std::string from;
   std::uint64_t seed = 0;
   bool verbose = false;
@@ -43,6 +47,18 @@ ssm::ModelSpec spec_from(const FitArguments& arguments, const ssm::ModelSpec* pr
 
 /// How to train.
 inference::FitOptions options_from(const FitArguments& arguments);
+
+/// State names out of "a,b" or of a number: x1, x2, ..
+std::vector<std::string> parse_states(const std::string& text);
+
+/// Whether the states are to be identified rather than declared: asked for, or nothing but their number is given.
+bool identifies(const FitArguments& arguments);
+
+/// Columns, kernel and inducing points of a model whose states are identified, dt apart.
+ssm::ModelSpec identified_spec_from(const FitArguments& arguments);
+
+/// How to identify.
+inference::IdentifyOptions identify_options_from(const FitArguments& arguments);
 
 /// "a,b,c" in parts, each non-empty.
 std::vector<std::string> split_names(std::string_view option, std::string_view text);

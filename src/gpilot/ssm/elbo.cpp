@@ -26,7 +26,10 @@ Elbo::Elbo(const Structure& structure, const Series& series, gp::Nodes nodes, in
       W_c_(Matrix::Zero(structure.states, structure.controls)),
       w_1_(Vector::Zero(structure.states)),
       noise_(Vector::Zero(structure.states)),
+      mean_rows_(structure.mean_rows()),
+      has_noise_(Vector::Ones(structure.states)),
       W_bar_(Matrix::Zero(structure.states, structure.inputs() + 1)) {
+  has_noise_.tail(structure.states - structure.stochastic()).setZero();
   messages_.resize(structure.states, series.rows());
 }
 
@@ -67,7 +70,7 @@ double Elbo::evaluate(const Parameters& p, const StatePosterior& q, const std::v
 
 void Elbo::update_mean_function(const Parameters& p) {
   const Index D = structure_.states;
-  const auto& rows = regression_.row_states();
+  const auto& rows = mean_rows_;
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const auto w = p.mean_weights.col(static_cast<Index>(g));
     J_.row(rows[g]) = w.head(D).transpose();
@@ -81,7 +84,8 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
   const Index D = structure_.states;
   const SmallMatrix<N> L = L_;
   const SmallMatrix<N> J = J_;
-  const SmallVector<N> q_inverse = (-p.log_q.array()).exp();
+  const Index D_s = structure_.stochastic();  // shift rows have neither noise nor entropy
+  const SmallVector<N> q_inverse = (-p.log_q.array()).exp() * has_noise_.array();
   const double per_row = 0.5 * static_cast<double>(D) * kLogTwoPi;
   terms_ = {};
   noise_.setZero();
@@ -90,11 +94,14 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
   SmallMatrix<N> U(D, D);
   for (Index t = 0; t < series_.rows(); ++t) {
     const auto S_chol = block<N>(q.S_chol, t);
-    if (!(S_chol.diagonal().array() > 0.0).all()) {
+    const bool first = series_.first[static_cast<std::size_t>(t)];
+    const Index noisy = first ? D : D_s;
+    const auto S_diagonal = S_chol.diagonal().head(noisy).array();
+    if (!(S_diagonal > 0.0).all()) {
       throw NumericalError(fmt::format("q(x): S_chol of row {} has a diagonal that is not positive", t));
     }
-    terms_.entropy += S_chol.diagonal().array().log().sum() + 0.5 * static_cast<double>(D) + per_row;
-    if (series_.first[static_cast<std::size_t>(t)]) {
+    terms_.entropy += S_diagonal.log().sum() + 0.5 * static_cast<double>(noisy) + 0.5 * static_cast<double>(noisy) * kLogTwoPi;
+    if (first) {
       P_chol = S_chol;
       const auto sd = structure_.x0_sd.array();
       const SmallVector<N> deviation = (column<N>(q.m, t) - structure_.x0_mean).array() / sd;
@@ -113,7 +120,8 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
       const SmallMatrix<N> LS = L * S_chol;
       const SmallVector<N> spread = LS.rowwise().squaredNorm();
       noise_ += spread;
-      terms_.transition -= 0.5 * (static_cast<double>(D) * kLogTwoPi + p.log_q.sum() + spread.dot(q_inverse));
+      terms_.transition -=
+          0.5 * (static_cast<double>(D_s) * kLogTwoPi + p.log_q.head(D_s).sum() + spread.dot(q_inverse));
       P.noalias() = U * U.transpose();
       P.noalias() += S_chol * S_chol.transpose();
       if (!linalg::small_cholesky(P, P_chol)) {
@@ -147,7 +155,8 @@ void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_
   const Index P_count = structure_.controls;
   const SmallMatrix<N> L = L_;
   const SmallMatrix<N> J = J_;
-  const SmallVector<N> q_inverse = (-p.log_q.array()).exp();
+  const Index D_s = structure_.stochastic();
+  const SmallVector<N> q_inverse = (-p.log_q.array()).exp() * has_noise_.array();
   const SmallMatrix<N> S_direct = -0.5 * L.transpose() * q_inverse.asDiagonal() * L;
   const SmallVector<N> x0_precision = structure_.x0_sd.array().square().inverse();
   SmallMatrix<N> P_bar(D, D);       // dF/dP_t, symmetric
@@ -192,11 +201,13 @@ void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_
     }
     auto S_bar = block<N>(q_bar.S_chol, t);
     S_bar = SmallMatrix<N>(2.0 * P_bar * S_chol).template triangularView<Eigen::Lower>();
-    S_bar.diagonal() += S_chol.diagonal().cwiseInverse();
+    const Index noisy = series_.first[static_cast<std::size_t>(t)] ? D : D_s;
+    S_bar.diagonal().head(noisy) += S_chol.diagonal().head(noisy).cwiseInverse();
   }
   const auto n = static_cast<double>(series_.transitions());
   p_bar.log_q = 0.5 * (q_inverse.array() * (regression_.quadratic() + noise_).array() - n);
-  const auto& rows = regression_.row_states();
+  p_bar.log_q = p_bar.log_q.cwiseProduct(has_noise_);
+  const auto& rows = mean_rows_;
   for (std::size_t g = 0; g < rows.size(); ++g) {
     p_bar.mean_weights.col(static_cast<Index>(g)) = W_bar_.row(rows[g]).transpose();
   }

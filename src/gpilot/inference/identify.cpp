@@ -1,0 +1,426 @@
+#include "gpilot/inference/identify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gpilot/error.hpp"
+#include "gpilot/inference/start.hpp"
+#include "gpilot/ssm/transition.hpp"
+#include "gpilot/version.hpp"
+#include "gpilot/inference/recipe.hpp"
+#include "gpilot/inference/validation.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kRadii[] = {0.95, 0.999};  ///< largest poles that linear models are tried with
+constexpr Index kMostDeadTime = 5;          ///< rows that are tried
+constexpr std::size_t kDeadTimes = 2;       ///< how many of them are validated, for each order
+constexpr double kOutOfSample = 0.632;      ///< share of the validation error in a linear model's judgement
+constexpr double kMargin = 0.97;            ///< a Gaussian process must lower the linear model's error to this share
+constexpr double kWidest = 20.0;            ///< largest calibrated spread
+
+/// One candidate and its free runs over rows it has not seen.
+struct Judged {
+  Recipe recipe;
+  double validation = std::numeric_limits<double>::infinity();  ///< RMSE, in units of the outputs' sd
+  double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
+  ValidationErrors errors = {};
+  double bound = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One call of identify().
+class Identifier {
+ public:
+  Identifier(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options)
+      : data_(data), spec_(spec), options_(options), whole_(data, spec), quarters_(quarter_folds(data)) {
+    for (const Fold& fold : quarters_) {
+      problems_.emplace_back(fold.training, spec);
+    }
+    unit_ = whole_.scaling.output_scale;
+  }
+
+  ssm::Model run();
+
+ private:
+  void report(const std::string& stage, double fraction) const;
+  const Cooked& linear_of(std::size_t problem, const LinearChoice& choice);
+  const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
+  std::vector<LinearChoice> linear_choices();
+  Judged judge(const Recipe& recipe);
+  Judged choose_linear();
+  std::vector<Recipe> gp_recipes(const LinearChoice& linear);
+  Vector calibrate(const Judged& judged);
+  ssm::Model assemble(const Judged& chosen, const Judged& linear);
+  void describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const;
+
+  const ssm::Dataset& data_;
+  const ssm::ModelSpec& spec_;
+  const IdentifyOptions& options_;
+  Problem whole_;
+  std::vector<Fold> quarters_;
+  std::vector<Problem> problems_;  ///< of the folds
+  Vector unit_;                    ///< [E]
+  std::map<std::pair<std::size_t, std::string>, Cooked> linear_models_;  ///< by problem and choice
+  std::vector<Judged> judged_;
+};
+
+std::string key_of(const LinearChoice& c) {
+  return fmt::format("{}/{}/{}", c.order, c.dead_time, c.max_radius);
+}
+
+void Identifier::report(const std::string& stage, double fraction) const {
+  if (options_.on_progress) {
+    options_.on_progress({stage, fraction, 0.0});
+  }
+}
+
+/// Linear models are fitted once for each problem (0: the whole) and kept.
+const Cooked& Identifier::linear_of(std::size_t k, const LinearChoice& choice) {
+  const auto key = std::pair(k, key_of(choice));
+  auto found = linear_models_.find(key);
+  if (found == linear_models_.end()) {
+    found = linear_models_.emplace(key, cook_linear(problem(k), choice, options_)).first;
+  }
+  return found->second;
+}
+
+/// Orders with the dead times that simulate the training rows best.
+std::vector<LinearChoice> Identifier::linear_choices() {
+  const Index most = options_.order.value_or(options_.states);
+  std::vector<LinearChoice> choices;
+  for (Index order = options_.order.value_or(1); order <= most; ++order) {
+    std::vector<std::pair<double, Index>> dead_times;
+    const Index last = spec_.inputs.empty() ? 0 : options_.dead_time.value_or(kMostDeadTime);
+    for (Index k = options_.dead_time.value_or(0); k <= last; ++k) {
+      report("linear models", 0.5 * static_cast<double>((order - 1) * (last + 1) + k) /
+                                  static_cast<double>(most * (last + 1)));
+      try {
+        dead_times.emplace_back(linear_of(0, {order, k, kRadii[1]}).mean_square, k);
+      } catch (const NumericalError&) {  // an order or a dead time that the data do not bear
+      }
+    }
+    std::sort(dead_times.begin(), dead_times.end());
+    dead_times.resize(std::min(dead_times.size(), kDeadTimes));
+    for (const auto& [error, k] : dead_times) {
+      for (const double radius : kRadii) {
+        choices.push_back({order, k, radius});
+      }
+    }
+  }
+  if (choices.empty()) {
+    throw NumericalError("no linear model of the data could be fitted");
+  }
+  return choices;
+}
+
+Judged Identifier::judge(const Recipe& recipe) {
+  Judged judged{.recipe = recipe};
+  try {
+    for (std::size_t k = 0; k < quarters_.size(); ++k) {
+      const Cooked& linear = linear_of(k + 1, recipe.linear);
+      const Cooked cooked = cook(problems_[k], recipe, linear, spec_, options_);
+      judged.errors.add(
+          validate(spec_, problems_[k].scaling, cooked.component, data_, quarters_[k], unit_, options_.seed));
+    }
+  } catch (const NumericalError&) {  // not among the candidates then
+    return judged;
+  }
+  judged.validation = judged.judgement = std::sqrt(judged.errors.mean_square());
+  return judged;
+}
+
+/// By the mean of the error on rows left out and the error on rows trained on (Efron's .632 estimator, 1983): few folds
+/// of long free runs are noisy judges.
+Judged Identifier::choose_linear() {
+  const std::vector<LinearChoice> choices = linear_choices();
+  std::optional<Judged> best;
+  for (std::size_t k = 0; k < choices.size(); ++k) {
+    report("linear models", 0.5 + 0.5 * static_cast<double>(k) / static_cast<double>(choices.size()));
+    const Recipe recipe{.kind = StateKind::kLinear, .linear = choices[k]};
+    Judged judged = quarters_.empty() ? Judged{.recipe = recipe} : judge(recipe);
+    double in_sample = std::numeric_limits<double>::infinity();
+    try {
+      in_sample = linear_of(0, choices[k]).mean_square;
+    } catch (const NumericalError&) {
+      continue;
+    }
+    judged.judgement = quarters_.empty() ? std::sqrt(in_sample)
+                                         : std::sqrt((1.0 - kOutOfSample) * in_sample +
+                                                     kOutOfSample * judged.errors.mean_square());
+    if (!best || judged.judgement < best->judgement) {
+      best = judged;
+    }
+  }
+  if (!best) {
+    throw NumericalError("no linear model of the data could be fitted");
+  }
+  judged_.push_back(*best);
+  return *best;
+}
+
+std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
+  std::vector<Recipe> recipes;
+  const auto E = static_cast<Index>(spec_.outputs.size());
+  const auto P = static_cast<Index>(spec_.inputs.size());
+  const bool any = options_.structure == StateKind::kAuto;
+  if (any || options_.structure == StateKind::kDelay) {
+    const Index most = std::max<Index>(1, options_.states / E);
+    for (Index outputs = options_.output_lags.value_or(1); outputs <= options_.output_lags.value_or(most); ++outputs) {
+      const Index room = P == 0 ? 0 : std::max<Index>(0, (options_.states - E * outputs) / P);
+      for (Index inputs = options_.input_lags.value_or(0); inputs <= options_.input_lags.value_or(room); ++inputs) {
+        recipes.push_back({.kind = StateKind::kDelay,
+                           .linear = linear,
+                           .dead_time = options_.dead_time.value_or(linear.dead_time),
+                           .output_lags = outputs,
+                           .input_lags = inputs});
+      }
+    }
+  }
+  if (any || options_.structure == StateKind::kSubspace) {
+    recipes.push_back({.kind = StateKind::kSubspace, .linear = linear});
+  }
+  return recipes;
+}
+
+/// The factor on the predicted sd with which free runs over unseen rows would have been covered: the quadratic mean of
+/// two kinds of them, blocks left out and the second half from the first. It widens only, and no free run is taken to
+/// be less certain than the training mean is.
+Vector Identifier::calibrate(const Judged& judged) {
+  const Index E = unit_.size();
+  Vector spread = Vector::Ones(E);
+  if (quarters_.empty()) {
+    return spread;
+  }
+  std::vector<Fold> halves = half_fold(data_);
+  ValidationErrors forward;
+  try {
+    const Problem half(halves.front().training, spec_);
+    const Cooked linear = cook_linear(half, judged.recipe.linear, options_);
+    const Cooked cooked = cook(half, judged.recipe, linear, spec_, options_);
+    forward = validate(spec_, half.scaling, cooked.component, data_, halves.front(), unit_, options_.seed);
+  } catch (const NumericalError&) {
+    forward = judged.errors;
+  }
+  for (Index e = 0; e < E; ++e) {
+    const auto k = static_cast<std::size_t>(e);
+    const auto limited = [&](const ValidationErrors& errors) {
+      double mean_sd = 0.0;
+      for (const double sd : errors.sd[k]) {
+        mean_sd += sd / static_cast<double>(errors.sd[k].size());
+      }
+      return std::min(spread_of(errors.standardised[k]), 1.0 / std::max(mean_sd, 1e-6));
+    };
+    const double blocks = limited(judged.errors);
+    const double halves_spread = limited(forward);
+    spread(e) = std::clamp(std::sqrt(0.5 * (blocks * blocks + halves_spread * halves_spread)), 1.0, kWidest);
+  }
+  return spread;
+}
+
+/// "y", "y(t-1)", .. for delays; "x1", .. for subspace states.
+std::vector<std::string> names_of(const Recipe& recipe, const ssm::ModelSpec& spec, const ssm::Component& component) {
+  std::vector<std::string> names;
+  if (recipe.kind == StateKind::kDelay) {
+    for (Index j = 0; j < recipe.output_lags; ++j) {
+      for (const std::string& output : spec.outputs) {
+        names.push_back(j == 0 ? output : fmt::format("{}(t-{})", output, j));
+      }
+    }
+    return names;
+  }
+  names = component.state_names;
+  for (Index d = static_cast<Index>(names.size()); d < component.structure.states; ++d) {
+    names.push_back(fmt::format("x{}", d + 1));
+  }
+  return names;
+}
+
+void Identifier::describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const {
+  ssm::FitReport& r = model.report;
+  for (const Judged& j : judged_) {
+    r.candidates.push_back({.name = j.recipe.name(),
+                            .bound = j.bound,
+                            .predictive_density = std::numeric_limits<double>::quiet_NaN(),
+                            .validation = j.validation});
+  }
+  r.chosen = chosen.recipe.name();
+  r.bound = cooked.bound;
+  r.objective = cooked.objective;
+  r.trace = cooked.trace;
+  r.evaluations = cooked.evaluations;
+  r.extra_jitter = cooked.extra_jitter;
+  r.status = cooked.converged ? "converged" : "iteration limit";
+  r.structure = std::string(name(chosen.recipe.kind));
+  r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
+                                 std::numeric_limits<double>::quiet_NaN());
+  const auto rows = static_cast<double>(chosen.errors.count);
+  if (quarters_.empty()) {
+    r.reason = fmt::format("no recording has the {} rows that validation needs", kShortestValidated);
+  } else if (options_.structure != StateKind::kAuto) {
+    r.reason = "asked for";
+  } else if (chosen.recipe.kind == StateKind::kLinear) {
+    r.reason = fmt::format(
+        "no Gaussian process lowered the error of free runs over left-out training rows by {:.0f} %",
+        100.0 * (1.0 - kMargin));
+  } else {
+    r.reason = fmt::format(
+        "its free runs over left-out training rows ({:.0f} values) err by {:.4g} sd of the output, the linear model's "
+        "by {:.4g}",
+        rows, chosen.validation, linear.validation);
+  }
+  for (Index e = 0; e < unit_.size(); ++e) {
+    const double factor = model.gp.spread.size() > 0 ? model.gp.spread(e) : 1.0;
+    r.calibration += fmt::format("{}{} x {:.3g}", e > 0 ? ", " : "", spec_.outputs[static_cast<std::size_t>(e)], factor);
+  }
+  r.calibration = fmt::format("intervals of free runs are widened to what training rows left out of training showed: {}",
+                              r.calibration);
+  const auto set = [&](const char* option, const auto& value) {
+    r.settings.push_back({option, fmt::format("{}", value)});
+  };
+  set("structure", name(options_.structure));
+  set("most_states", options_.states);
+  set("order", options_.order ? fmt::format("{}", *options_.order) : "chosen");
+  set("dead_time", options_.dead_time ? fmt::format("{}", *options_.dead_time) : "chosen");
+  set("output_lags", options_.output_lags ? fmt::format("{}", *options_.output_lags) : "chosen");
+  set("input_lags", options_.input_lags ? fmt::format("{}", *options_.input_lags) : "chosen");
+  set("offset_per_sequence", options_.offset_per_sequence);
+  set("iterations", options_.iterations);
+}
+
+ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
+  report("calibration", 0.0);
+  ssm::Model model;
+  model.spec = spec_;
+  const Cooked& base = linear_of(0, linear.recipe.linear);
+  const Cooked& start = linear_of(0, chosen.recipe.linear);
+  Cooked cooked = cook(whole_, chosen.recipe, start, spec_, options_);
+  model.linear = base.component;
+  model.linear.spread = calibrate(linear);
+  model.gp = cooked.component;
+  model.gp.spread = chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen);
+  model.spec.states = names_of(chosen.recipe, spec_, start.component);
+  model.gp.state_names.clear();
+  model.spec.mean = ssm::MeanKind::kLinear;
+  model.spec.linear_kernel = false;
+  model.spec.inducing = cooked.component.structure.inducing;
+  const Index D = cooked.component.structure.states;
+  const Index E = unit_.size();
+  model.scaling = whole_.scaling;
+  model.scaling.state_offset = Vector::Zero(D);
+  model.scaling.state_scale = Vector::Ones(D);
+  model.spec.learn_C = model.spec.learn_d = chosen.recipe.kind != StateKind::kDelay;
+  model.spec.C = Matrix::Zero(E, D);
+  if (chosen.recipe.kind == StateKind::kDelay) {
+    model.spec.C.leftCols(E).setIdentity();
+    model.scaling.state_offset = whole_.scaling.output_offset.replicate(chosen.recipe.output_lags, 1);
+    model.scaling.state_scale = whole_.scaling.output_scale.replicate(chosen.recipe.output_lags, 1);
+  }
+  model.output_mean.resize(E);
+  model.output_sd.resize(E);
+  for (Index e = 0; e < E; ++e) {
+    ssm::column_statistics(data_, e, model.output_mean(e), model.output_sd(e));
+  }
+  model.starts = {0};
+  for (const ssm::Sequence& sequence : data_) {
+    model.starts.push_back(model.starts.back() + sequence.rows());
+  }
+  model.seed = options_.seed;
+  model.version = version();
+  describe(chosen, linear, cooked, model);
+  model.states = std::move(cooked.q);
+  return model;
+}
+
+ssm::Model Identifier::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  const Judged linear = choose_linear();
+  Judged chosen = linear;
+  if (options_.structure != StateKind::kLinear && spec_.inducing > 0) {
+    const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
+    const bool free = options_.structure == StateKind::kAuto;
+    if (!free) {
+      chosen.judgement = std::numeric_limits<double>::infinity();
+    }
+    for (std::size_t k = 0; k < recipes.size() && !(free && quarters_.empty()); ++k) {
+      report(recipes[k].name(), static_cast<double>(k) / static_cast<double>(recipes.size()));
+      const bool only = recipes.size() == 1 && !free && quarters_.empty();
+      judged_.push_back(only ? Judged{.recipe = recipes[k], .judgement = 0.0} : judge(recipes[k]));
+      const double limit = chosen.recipe.kind == StateKind::kLinear && free ? kMargin * linear.validation : chosen.judgement;
+      if (judged_.back().judgement < limit) {
+        chosen = judged_.back();
+      }
+    }
+    if (!free && chosen.recipe.kind == StateKind::kLinear) {
+      throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
+    }
+  }
+  ssm::Model model = assemble(chosen, linear);
+  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return model;
+}
+
+}  // namespace
+
+std::string_view name(StateKind kind) {
+  switch (kind) {
+    case StateKind::kAuto:
+      return "auto";
+    case StateKind::kLinear:
+      return "linear";
+    case StateKind::kDelay:
+      return "delay";
+    case StateKind::kSubspace:
+      return "subspace";
+  }
+  return "";
+}
+
+StateKind state_kind_from_name(std::string_view text) {
+  for (const StateKind kind : {StateKind::kAuto, StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
+    if (text == name(kind)) {
+      return kind;
+    }
+  }
+  throw InputError(fmt::format("unknown structure '{}': expected auto, linear, delay or subspace", text));
+}
+
+void IdentifyOptions::validate() const {
+  const auto within = [](const char* field, Index value, Index lowest, Index highest) {
+    if (value < lowest || value > highest) {
+      throw InputError(fmt::format("{}: {}, expected {} to {}", field, value, lowest, highest));
+    }
+  };
+  constexpr Index kMostDelay = 1000;
+  within("states", states, 1, ssm::kMaxStates);
+  within("order", order.value_or(1), 1, ssm::kMaxStates);
+  within("dead-time", dead_time.value_or(0), 0, kMostDelay);
+  within("output-lags", output_lags.value_or(1), 1, ssm::kMaxStates);
+  within("input-lags", input_lags.value_or(0), 0, kMostDelay);
+  within("iterations", iterations, 1, std::numeric_limits<int>::max());
+  within("threads", threads, 1, std::numeric_limits<int>::max());
+}
+
+ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options) {
+  options.validate();
+  ssm::concatenate(data);  // checks shapes and controls
+  if (data.front().controls.cols() != static_cast<Index>(spec.inputs.size()) ||
+      data.front().outputs.cols() != static_cast<Index>(spec.outputs.size())) {
+    throw InputError(fmt::format("data: {} controls and {} outputs, expected {} and {} as named",
+                                 data.front().controls.cols(), data.front().outputs.cols(), spec.inputs.size(),
+                                 spec.outputs.size()));
+  }
+  Identifier identifier(data, spec, options);
+  return identifier.run();
+}
+
+}  // namespace gpilot::inference
