@@ -32,8 +32,8 @@ std::vector<Fold> half_fold(const ssm::Dataset& data);
 
 /// Errors of free runs, in units of the training outputs' standard deviations.
 struct ValidationErrors {
-  std::vector<std::vector<double>> standardised;  ///< per output: |error| / predicted sd
-  std::vector<std::vector<double>> sd;            ///< per output: predicted sd
+  std::vector<std::vector<double>> absolute;  ///< per output: |error|
+  std::vector<std::vector<double>> sd;        ///< per output: predicted
   double squares = 0.0;
   Index count = 0;
 
@@ -45,7 +45,7 @@ struct ValidationErrors {
 ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Component& component,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed);
 
-/// The factor on predicted standard deviations with which 90 % of the values would have been covered.
-double spread_of(const std::vector<double>& standardised);
+/// The standard deviation of the normal distribution that has 90 % of these absolute values within its central 90 %.
+double spread_of(const std::vector<double>& absolute);
 
 }  // namespace gpilot::inference

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,17 +23,20 @@ namespace gpilot::inference {
 
 namespace {
 
-constexpr double kRadii[] = {0.95, 0.999};  ///< largest poles that linear models are tried with
+constexpr double kRadii[] = {0.95, 0.99, 0.998, 0.9998};  ///< largest poles that linear models are tried with
 constexpr Index kMostDeadTime = 5;          ///< rows that are tried
-constexpr std::size_t kDeadTimes = 2;       ///< how many of them are validated, for each order
-constexpr double kOutOfSample = 0.632;      ///< share of the validation error in a linear model's judgement
+constexpr std::size_t kDeadTimes = 3;       ///< how many of them are validated, for each order
+constexpr Index kMostGpDeadTime = 2;        ///< rows that are tried with a delay embedding, beside the linear model's
+constexpr std::size_t kValidated = 4;       ///< Gaussian processes that are validated: the best in sample
 constexpr double kMargin = 0.97;            ///< a Gaussian process must lower the linear model's error to this share
 constexpr double kWidest = 20.0;            ///< largest calibrated spread
+constexpr double kNarrowest = 0.25;         ///< and smallest
 
 /// One candidate and its free runs over rows it has not seen.
 struct Judged {
   Recipe recipe;
-  double validation = std::numeric_limits<double>::infinity();  ///< RMSE, in units of the outputs' sd
+  double in_sample = std::numeric_limits<double>::infinity();   ///< RMSE over rows trained on, in units of the outputs' sd
+  double validation = std::numeric_limits<double>::infinity();  ///< the same over rows left out
   double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
   ValidationErrors errors = {};
   double bound = std::numeric_limits<double>::quiet_NaN();
@@ -56,10 +60,12 @@ class Identifier {
   const Cooked& linear_of(std::size_t problem, const LinearChoice& choice);
   const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
   std::vector<LinearChoice> linear_choices();
-  Judged judge(const Recipe& recipe);
+  double in_sample_error(const ssm::Component& component) const;
+  void judge(Judged& judged);
+  Judged choose_gp(const Judged& linear);
   Judged choose_linear();
   std::vector<Recipe> gp_recipes(const LinearChoice& linear);
-  Vector calibrate(const Judged& judged);
+  Vector calibrate(const Judged& judged, const ssm::Component& component);
   ssm::Model assemble(const Judged& chosen, const Judged& linear);
   void describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const;
 
@@ -105,7 +111,7 @@ std::vector<LinearChoice> Identifier::linear_choices() {
       report("linear models", 0.5 * static_cast<double>((order - 1) * (last + 1) + k) /
                                   static_cast<double>(most * (last + 1)));
       try {
-        dead_times.emplace_back(linear_of(0, {order, k, kRadii[1]}).mean_square, k);
+        dead_times.emplace_back(linear_of(0, {order, k, kRadii[2]}).mean_square, k);
       } catch (const NumericalError&) {  // an order or a dead time that the data do not bear
       }
     }
@@ -123,66 +129,98 @@ std::vector<LinearChoice> Identifier::linear_choices() {
   return choices;
 }
 
-Judged Identifier::judge(const Recipe& recipe) {
-  Judged judged{.recipe = recipe};
+/// RMSE of long free runs over the training rows by a model of them all: an unstable one betrays itself even in sample.
+double Identifier::in_sample_error(const ssm::Component& component) const {
+  ValidationErrors errors;
+  for (const double part : {0.125, 0.25, 0.5}) {
+    Fold fold;
+    for (std::size_t k = 0; k < data_.size(); ++k) {
+      const Index begin = static_cast<Index>(part * static_cast<double>(data_[k].rows()));
+      if (begin > 0) {
+        fold.blocks.push_back({k, begin, data_[k].rows()});
+      }
+    }
+    errors.add(validate(spec_, whole_.scaling, component, data_, fold, unit_, options_.seed));
+  }
+  return std::sqrt(errors.mean_square());
+}
+
+/// Sets the error of free runs over rows left out, and the judgement: the geometric mean of it and of the error in
+/// sample. Few folds are noisy judges, and the error in sample is a sharp but kind one.
+void Identifier::judge(Judged& judged) {
   try {
     for (std::size_t k = 0; k < quarters_.size(); ++k) {
-      const Cooked& linear = linear_of(k + 1, recipe.linear);
-      const Cooked cooked = cook(problems_[k], recipe, linear, spec_, options_);
+      const Cooked& linear = linear_of(k + 1, judged.recipe.linear);
+      const Cooked cooked = cook(problems_[k], judged.recipe, linear, spec_, options_);
       judged.errors.add(
           validate(spec_, problems_[k].scaling, cooked.component, data_, quarters_[k], unit_, options_.seed));
     }
   } catch (const NumericalError&) {  // not among the candidates then
-    return judged;
+    return;
   }
-  judged.validation = judged.judgement = std::sqrt(judged.errors.mean_square());
-  return judged;
+  judged.validation = std::sqrt(judged.errors.mean_square());
+  judged.judgement = std::sqrt(judged.in_sample * judged.validation);
 }
 
-/// By the mean of the error on rows left out and the error on rows trained on (Efron's .632 estimator, 1983): few folds
-/// of long free runs are noisy judges.
 Judged Identifier::choose_linear() {
   const std::vector<LinearChoice> choices = linear_choices();
-  std::optional<Judged> best;
+  std::map<Index, Judged> best_of_order;
   for (std::size_t k = 0; k < choices.size(); ++k) {
     report("linear models", 0.5 + 0.5 * static_cast<double>(k) / static_cast<double>(choices.size()));
-    const Recipe recipe{.kind = StateKind::kLinear, .linear = choices[k]};
-    Judged judged = quarters_.empty() ? Judged{.recipe = recipe} : judge(recipe);
-    double in_sample = std::numeric_limits<double>::infinity();
+    Judged judged{.recipe = {.kind = StateKind::kLinear, .linear = choices[k]}};
     try {
-      in_sample = linear_of(0, choices[k]).mean_square;
+      judged.in_sample = std::sqrt(linear_of(0, choices[k]).mean_square);
     } catch (const NumericalError&) {
       continue;
     }
-    judged.judgement = quarters_.empty() ? std::sqrt(in_sample)
-                                         : std::sqrt((1.0 - kOutOfSample) * in_sample +
-                                                     kOutOfSample * judged.errors.mean_square());
-    if (!best || judged.judgement < best->judgement) {
-      best = judged;
+    judged.judgement = judged.in_sample;
+    if (!quarters_.empty()) {
+      judge(judged);
+    }
+    const auto [best, is_first] = best_of_order.emplace(choices[k].order, judged);
+    if (!is_first && judged.judgement < best->second.judgement) {
+      best->second = judged;
     }
   }
-  if (!best) {
+  if (best_of_order.empty()) {
     throw NumericalError("no linear model of the data could be fitted");
   }
-  judged_.push_back(*best);
-  return *best;
+  Judged chosen = best_of_order.begin()->second;
+  for (const auto& [order, judged] : best_of_order) {
+    judged_.push_back(judged);
+    if (judged.judgement < chosen.judgement) {
+      chosen = judged;
+    }
+  }
+  return chosen;
 }
 
+/// Lags of outputs with one past input and with as many as there is room for; the linear model's states.
 std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
   std::vector<Recipe> recipes;
   const auto E = static_cast<Index>(spec_.outputs.size());
   const auto P = static_cast<Index>(spec_.inputs.size());
   const bool any = options_.structure == StateKind::kAuto;
   if (any || options_.structure == StateKind::kDelay) {
+    std::set<Index> dead_times{options_.dead_time.value_or(linear.dead_time)};
+    for (Index k = 0; k <= kMostGpDeadTime && P > 0 && !options_.dead_time; ++k) {
+      dead_times.insert(k);
+    }
     const Index most = std::max<Index>(1, options_.states / E);
     for (Index outputs = options_.output_lags.value_or(1); outputs <= options_.output_lags.value_or(most); ++outputs) {
       const Index room = P == 0 ? 0 : std::max<Index>(0, (options_.states - E * outputs) / P);
-      for (Index inputs = options_.input_lags.value_or(0); inputs <= options_.input_lags.value_or(room); ++inputs) {
-        recipes.push_back({.kind = StateKind::kDelay,
-                           .linear = linear,
-                           .dead_time = options_.dead_time.value_or(linear.dead_time),
-                           .output_lags = outputs,
-                           .input_lags = inputs});
+      std::set<Index> inputs{std::min<Index>(1, room), room};
+      if (options_.input_lags) {
+        inputs = {*options_.input_lags};
+      }
+      for (const Index lags : inputs) {
+        for (const Index k : dead_times) {
+          recipes.push_back({.kind = StateKind::kDelay,
+                             .linear = linear,
+                             .dead_time = k,
+                             .output_lags = outputs,
+                             .input_lags = lags});
+        }
       }
     }
   }
@@ -192,10 +230,41 @@ std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
   return recipes;
 }
 
-/// The factor on the predicted sd with which free runs over unseen rows would have been covered: the quadratic mean of
+/// All are trained on all rows; those that run best over them are validated.
+Judged Identifier::choose_gp(const Judged& linear) {
+  std::vector<Judged> trained;
+  const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
+  for (std::size_t k = 0; k < recipes.size(); ++k) {
+    report("Gaussian processes", static_cast<double>(k) / static_cast<double>(recipes.size()));
+    Judged judged{.recipe = recipes[k]};
+    try {
+      const Cooked cooked = cook(whole_, recipes[k], linear_of(0, recipes[k].linear), spec_, options_);
+      judged.bound = cooked.bound;
+      judged.in_sample = judged.judgement = in_sample_error(cooked.component);
+    } catch (const NumericalError&) {  // not among the candidates then
+    }
+    trained.push_back(judged);
+  }
+  const auto less = [](const Judged& a, const Judged& b) { return a.judgement < b.judgement; };
+  std::stable_sort(trained.begin(), trained.end(), less);
+  trained.resize(std::min(trained.size(), kValidated));
+  std::erase_if(trained, [](const Judged& j) { return std::isinf(j.judgement); });
+  for (std::size_t k = 0; k < trained.size() && !quarters_.empty(); ++k) {
+    report(trained[k].recipe.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
+    trained[k].judgement = std::numeric_limits<double>::infinity();
+    judge(trained[k]);
+  }
+  if (trained.empty()) {
+    return {};
+  }
+  judged_.insert(judged_.end(), trained.begin(), trained.end());
+  return *std::min_element(trained.begin(), trained.end(), less);
+}
+
+/// The factor that brings the sd of free runs to the errors that free runs over unseen rows had: the quadratic mean of
 /// two kinds of them, blocks left out and the second half from the first. It widens only, and no free run is taken to
 /// be less certain than the training mean is.
-Vector Identifier::calibrate(const Judged& judged) {
+Vector Identifier::calibrate(const Judged& judged, const ssm::Component& component) {
   const Index E = unit_.size();
   Vector spread = Vector::Ones(E);
   if (quarters_.empty()) {
@@ -211,18 +280,22 @@ Vector Identifier::calibrate(const Judged& judged) {
   } catch (const NumericalError&) {
     forward = judged.errors;
   }
+  // What the model itself says of the same runs, in sample.
+  ValidationErrors own;
+  for (const Fold& fold : halves) {
+    own.add(validate(spec_, whole_.scaling, component, data_, fold, unit_, options_.seed));
+  }
   for (Index e = 0; e < E; ++e) {
     const auto k = static_cast<std::size_t>(e);
-    const auto limited = [&](const ValidationErrors& errors) {
-      double mean_sd = 0.0;
-      for (const double sd : errors.sd[k]) {
-        mean_sd += sd / static_cast<double>(errors.sd[k].size());
-      }
-      return std::min(spread_of(errors.standardised[k]), 1.0 / std::max(mean_sd, 1e-6));
-    };
-    const double blocks = limited(judged.errors);
-    const double halves_spread = limited(forward);
-    spread(e) = std::clamp(std::sqrt(0.5 * (blocks * blocks + halves_spread * halves_spread)), 1.0, kWidest);
+    const double blocks = std::min(1.0, spread_of(judged.errors.absolute[k]));
+    const double second_half = std::min(1.0, spread_of(forward.absolute[k]));
+    const double wanted = std::sqrt(0.5 * (blocks * blocks + second_half * second_half));
+    double predicted = 0.0;
+    for (const double sd : own.sd[k]) {
+      predicted += sd / static_cast<double>(own.sd[k].size());
+    }
+    spread(e) = std::clamp(wanted / std::max(predicted, 1e-6), kNarrowest, kWidest);
+    if (getenv("GDEBUG")) fmt::print(stderr, "DBG {} in {:.4f} q {:.4f} h {:.4f} own {:.4f} rmsq {:.4f} rmsh {:.4f}\n", judged.recipe.name(), judged.in_sample, spread_of(judged.errors.absolute[k]), spread_of(forward.absolute[k]), predicted, std::sqrt(judged.errors.mean_square()), std::sqrt(forward.mean_square()));
   }
   return spread;
 }
@@ -270,7 +343,7 @@ void Identifier::describe(const Judged& chosen, const Judged& linear, const Cook
     r.reason = "asked for";
   } else if (chosen.recipe.kind == StateKind::kLinear) {
     r.reason = fmt::format(
-        "no Gaussian process lowered the error of free runs over left-out training rows by {:.0f} %",
+        "no Gaussian process lowered the error of free runs over training rows, seen and left out, by {:.0f} %",
         100.0 * (1.0 - kMargin));
   } else {
     r.reason = fmt::format(
@@ -305,9 +378,9 @@ ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
   const Cooked& start = linear_of(0, chosen.recipe.linear);
   Cooked cooked = cook(whole_, chosen.recipe, start, spec_, options_);
   model.linear = base.component;
-  model.linear.spread = calibrate(linear);
+  model.linear.spread = calibrate(linear, base.component);
   model.gp = cooked.component;
-  model.gp.spread = chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen);
+  model.gp.spread = chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, cooked.component);
   model.spec.states = names_of(chosen.recipe, spec_, start.component);
   model.gp.state_names.clear();
   model.spec.mean = ssm::MeanKind::kLinear;
@@ -343,25 +416,19 @@ ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
 
 ssm::Model Identifier::run() {
   const auto begin = std::chrono::steady_clock::now();
-  const Judged linear = choose_linear();
+  Judged linear = choose_linear();
   Judged chosen = linear;
-  if (options_.structure != StateKind::kLinear && spec_.inducing > 0) {
-    const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
-    const bool free = options_.structure == StateKind::kAuto;
-    if (!free) {
-      chosen.judgement = std::numeric_limits<double>::infinity();
-    }
-    for (std::size_t k = 0; k < recipes.size() && !(free && quarters_.empty()); ++k) {
-      report(recipes[k].name(), static_cast<double>(k) / static_cast<double>(recipes.size()));
-      const bool only = recipes.size() == 1 && !free && quarters_.empty();
-      judged_.push_back(only ? Judged{.recipe = recipes[k], .judgement = 0.0} : judge(recipes[k]));
-      const double limit = chosen.recipe.kind == StateKind::kLinear && free ? kMargin * linear.validation : chosen.judgement;
-      if (judged_.back().judgement < limit) {
-        chosen = judged_.back();
-      }
-    }
-    if (!free && chosen.recipe.kind == StateKind::kLinear) {
+  const bool free = options_.structure == StateKind::kAuto;
+  if (options_.structure != StateKind::kLinear && spec_.inducing > 0 && !(free && quarters_.empty())) {
+    const Judged gp = choose_gp(linear);
+    // Side by side, in sample too: free runs from the same rows.
+    linear.in_sample = in_sample_error(linear_of(0, linear.recipe.linear).component);
+    linear.judgement = std::sqrt(linear.in_sample * linear.validation);
+    if (!free && std::isinf(gp.judgement)) {
       throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
+    }
+    if (!free || gp.judgement < kMargin * linear.judgement) {
+      chosen = gp;
     }
   }
   ssm::Model model = assemble(chosen, linear);

@@ -15,6 +15,8 @@ namespace gpilot::inference {
 
 namespace {
 
+constexpr double kInside = 0.003;
+
 /// Missing outputs between two measured ones by a straight line, others by the nearest.
 Matrix interpolated(const ssm::Series& series) {
   Matrix y = series.outputs;
@@ -151,7 +153,8 @@ LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Inde
   const Matrix O =
       subspace.observability.leftCols(order) * subspace.singular_values.head(order).cwiseSqrt().asDiagonal();
   model.C = O.topRows(E);
-  model.A = stabilised(O.topRows(rows - E).colPivHouseholderQr().solve(O.bottomRows(rows - E)), max_radius);
+  // A little inside the limit, so that refinement is not caught at it.
+  model.A = stabilised(O.topRows(rows - E).colPivHouseholderQr().solve(O.bottomRows(rows - E)), max_radius - kInside);
   // y is linear in B, d and the first states: one simulation for each.
   const Index offsets = offset_per_sequence ? S : 0;
   const Index unknowns = order * P + E + order * S + E * offsets;

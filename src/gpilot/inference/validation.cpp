@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kQuarters = 4;
-constexpr Index kDraws = 64;
+constexpr Index kDraws = 64;  ///< of a model with a Gaussian process; a linear one needs none
 constexpr double kNormalQuantile = 1.6448536269514722;  ///< half a central 90 % interval
 
 }  // namespace
@@ -60,7 +60,7 @@ void ValidationErrors::add(const ValidationErrors& other) {
       to[e].insert(to[e].end(), from[e].begin(), from[e].end());
     }
   };
-  append(standardised, other.standardised);
+  append(absolute, other.absolute);
   append(sd, other.sd);
   squares += other.squares;
   count += other.count;
@@ -73,15 +73,16 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
   model.scaling = scaling;
   model.seed = seed;
   const ssm::Predictor predictor(model, component);
+  const Index draws = component.structure.inducing > 0 ? kDraws : 0;
   ValidationErrors errors;
-  errors.standardised.resize(static_cast<std::size_t>(unit.size()));
+  errors.absolute.resize(static_cast<std::size_t>(unit.size()));
   errors.sd.resize(static_cast<std::size_t>(unit.size()));
   for (const Block& block : fold.blocks) {
     // Rows before the block, all of them training rows of the fold, then the block: nothing after it.
     const ssm::Sequence& whole = data[block.sequence];
     const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end)};
     const ssm::Prediction run =
-        predictor.free_run(part, {.warmup = block.begin, .draws = kDraws, .seed = seed});
+        predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
     for (Index e = 0; e < unit.size(); ++e) {
       const auto k = static_cast<std::size_t>(e);
       for (Index t = block.begin; t < block.end; ++t) {
@@ -89,7 +90,7 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
         if (std::isnan(part.outputs(t, e))) {
           continue;
         }
-        errors.standardised[k].push_back(std::abs(error) / run.sd(t, e));
+        errors.absolute[k].push_back(std::abs(error) / unit(e));
         errors.sd[k].push_back(run.sd(t, e) / unit(e));
         errors.squares += error * error / (unit(e) * unit(e));
         ++errors.count;
@@ -99,11 +100,11 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
   return errors;
 }
 
-double spread_of(const std::vector<double>& standardised) {
-  if (standardised.empty()) {
+double spread_of(const std::vector<double>& absolute) {
+  if (absolute.empty()) {
     return 1.0;
   }
-  std::vector<double> sorted = standardised;
+  std::vector<double> sorted = absolute;
   const auto at = static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sorted.size() - 1) + 0.5);
   std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
   return sorted[static_cast<std::size_t>(at)] / kNormalQuantile;
