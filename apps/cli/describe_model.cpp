@@ -190,7 +190,9 @@ Json states_json(const Model& model, const Summary& summary) {
     const RowSummary& row = summary.states[d];
     const auto k = static_cast<Index>(d);
     Json entry = {{"name", row.state},
-                  {"kind", row.velocity ? "kinematic" : row.copied ? "copy" : "function"},
+                  {"kind", row.velocity ? "kinematic"
+                           : row.copied ? "copy"
+                                        : "function"},
                   {"equation", equation(model, summary, k)},
                   {"process_sd", row.process_sd},
                   {"process_sd_fixed", row.process_fixed},

@@ -260,8 +260,8 @@ ModelSpec identified_spec_from(const FitArguments& arguments) {
   if (!arguments.states.empty()) {
     const Names states = parse_states(arguments.states);
     if (states.size() < spec.outputs.size()) {
-      throw InputError(fmt::format("--states: {} outputs but {} state(s); expected at least as many", spec.outputs.size(),
-                                   states.size()));
+      throw InputError(fmt::format("--states: {} outputs but {} state(s); expected at least as many",
+                                   spec.outputs.size(), states.size()));
     }
   }
   if (!arguments.kernel.empty()) {

@@ -124,7 +124,8 @@ void add_score(CLI::App& app) {
   command->footer(
       "RMSE, negative log predictive density (NLPD, mean per value; lower is better) and the share of the values\n"
       "inside the central 50, 90 and 95 % intervals, over the measured outputs after the warm-up. 'free run' uses the\n"
-      "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms says\n"
+      "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms "
+      "says\n"
       "where the values fell in the predicted distribution. Baselines: the linear model that was fitted beside it\n"
       "(linear) and the training outputs' mean and standard deviation. Examples:\n"
       "  gpilot score model.json test.csv\n"

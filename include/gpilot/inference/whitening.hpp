@@ -12,12 +12,11 @@ namespace gpilot::inference {
 /// Coordinates for q(x) in which the bound is about equally curved in every direction, so that a quasi-Newton method
 /// needs no help. Around a reference q(x) with P_chol, A, S_chol:
 ///   m_t = m_ref + P_chol u,   A_t = A_ref + S_chol V P_chol_{t-1}^-1,   S_chol_t = S_chol_ref exp-lower(Lambda),
-/// exp-lower: the diagonal is exponentiated, the strict lower triangle taken as it is. Shift rows have no coordinates of
-/// their own after the first row of a sequence: their mean, A and S follow from the row before.
+/// exp-lower: the diagonal is exponentiated, the strict lower triangle taken as it is. Shift rows have no coordinates
+/// of their own after the first row of a sequence: their mean, A and S follow from the row before.
 class StateWhitening {
  public:
-  StateWhitening(const ssm::StatePosterior& reference, const ssm::Series& series,
-                 std::vector<ssm::Shift> shifts = {});
+  StateWhitening(const ssm::StatePosterior& reference, const ssm::Series& series, std::vector<ssm::Shift> shifts = {});
 
   Index size() const { return size_; }
   /// z = 0 is the reference.

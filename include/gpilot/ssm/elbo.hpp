@@ -75,7 +75,7 @@ class Elbo {
   Vector noise_;  ///< [D] sum_t (L S_t L^T)_dd
   std::vector<Index> mean_rows_;
   Vector has_noise_;  ///< [D] 1, or 0 for shift rows
-  Matrix W_bar_;  ///< [D x I + 1]
+  Matrix W_bar_;      ///< [D x I + 1]
 };
 
 }  // namespace gpilot::ssm

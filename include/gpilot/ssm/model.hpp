@@ -88,9 +88,9 @@ struct Component {
   Structure structure;
   Parameters parameters;
   std::vector<gp::Weights> weights;
-  Index dead_time = 0;                   ///< rows by which every input acts later
-  Index input_lags = 0;                  ///< past inputs that the transition takes beside the present one
-  Vector spread = {};                    ///< [E] calibrated factor on the sd of a free run; empty is 1
+  Index dead_time = 0;                        ///< rows by which every input acts later
+  Index input_lags = 0;                       ///< past inputs that the transition takes beside the present one
+  Vector spread = {};                         ///< [E] calibrated factor on the sd of a free run; empty is 1
   std::vector<std::string> state_names = {};  ///< [D] states of its own, in scaled units; empty: those of the spec
 
   /// A scaled sequence with the controls that the transition takes: c_{t-k}, c_{t-k-1}, .., c_{t-k-lags} for a dead
@@ -126,7 +126,7 @@ struct FitReport {
   std::string structure;    ///< what the states are, in words; empty where they were declared
   std::string reason;       ///< why it was chosen
   std::string calibration;  ///< what was done to the intervals of free runs; empty: nothing
-  Vector explained;  ///< [G] share of a GP row's motion that the function explains, the rest is noise
+  Vector explained;         ///< [G] share of a GP row's motion that the function explains, the rest is noise
   double extra_jitter = 0.0;
   int evaluations = 0;
   double seconds = 0.0;

@@ -41,9 +41,9 @@ struct Prediction {
   void set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd);
 };
 
-/// Predicts with one component of a model: its GP or its linear baseline. Complete in itself. The spread of free runs is
-/// the calibrated one (Component::spread), draws about their mean and noise alike; filtered rows and ahead() are as the
-/// model has it.
+/// Predicts with one component of a model: its GP or its linear baseline. Complete in itself. The spread of free runs
+/// is the calibrated one (Component::spread), draws about their mean and noise alike; filtered rows and ahead() are as
+/// the model has it.
 class Predictor {
  public:
   Predictor(const Model& model, const Component& component);

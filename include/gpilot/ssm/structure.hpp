@@ -15,9 +15,9 @@
 /// Rows of L, J: a *GP row* d has L_d = e_d, J_d = 0 and a function f_d ~ GP(0, k_d) on top of its mean function W_d.
 /// A *kinematic row* declares state p the integral of state v: p' - h v' = p + h v with h = dt/2, the trapezoidal rule;
 /// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1. A *linear row* has a mean
-/// function but no GP. A *shift row* copies a state of the row before, x_d' = x_s, exactly: no noise, no GP, no KL; with
-/// s = d it is a constant of its sequence. Shift rows stand after all others.
-/// D states, P controls, E outputs, I = D + P inputs, G GP rows, M inducing points.
+/// function but no GP. A *shift row* copies a state of the row before, x_d' = x_s, exactly: no noise, no GP, no KL;
+/// with s = d it is a constant of its sequence. Shift rows stand after all others. D states, P controls, E outputs, I =
+/// D + P inputs, G GP rows, M inducing points.
 namespace gpilot::ssm {
 
 inline constexpr Index kMaxStates = 16;
@@ -61,8 +61,8 @@ struct Structure {
   std::vector<Kinematics> kinematics;
   std::vector<Shift> shifts;       ///< the last states, in their order
   std::vector<Index> linear_rows;  ///< states with a mean function and no Gaussian process
-  Vector x0_mean;  ///< [D]
-  Vector x0_sd;    ///< [D], positive
+  Vector x0_mean;                  ///< [D]
+  Vector x0_sd;                    ///< [D], positive
 
   Index inputs() const { return states + controls; }
   Index features() const { return inducing + (linear_kernel ? inputs() + 1 : 0); }

@@ -3,39 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "gpilot/error.hpp"
+#include "gpilot/inference/recipe.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/inference/validation.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "gpilot/version.hpp"
-#include "gpilot/inference/recipe.hpp"
-#include "gpilot/inference/validation.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
 constexpr double kRadii[] = {0.95, 0.99, 0.998, 0.9998};  ///< largest poles that linear models are tried with
-constexpr Index kMostDeadTime = 5;          ///< rows that are tried
-constexpr std::size_t kDeadTimes = 3;       ///< how many of them are validated, for each order
-constexpr Index kMostGpDeadTime = 2;        ///< rows that are tried with a delay embedding, beside the linear model's
-constexpr std::size_t kValidated = 4;       ///< Gaussian processes that are validated: the best in sample
-constexpr double kMargin = 0.97;            ///< a Gaussian process must lower the linear model's error to this share
-constexpr double kWidest = 20.0;            ///< largest calibrated spread
-constexpr double kNarrowest = 0.25;         ///< and smallest
+constexpr Index kMostDeadTime = 5;                        ///< rows that are tried
+constexpr std::size_t kDeadTimes = 3;                     ///< how many of them are validated, for each order
+constexpr Index kMostGpDeadTime = 1;       ///< rows that are tried with a delay embedding, beside the linear model's
+constexpr std::size_t kValidated = 4;      ///< Gaussian processes that are validated: the best in sample
+constexpr double kMargin = 0.97;           ///< a Gaussian process must lower the linear model's error to this share
+constexpr double kWidest = 20.0;           ///< largest calibrated spread
+constexpr double kNarrowest = 0.25;        ///< and smallest
+constexpr double kIndependentRows = 25.0;  ///< rows of a free run that count as one observation of its error
 
 /// One candidate and its free runs over rows it has not seen.
 struct Judged {
   Recipe recipe;
-  double in_sample = std::numeric_limits<double>::infinity();   ///< RMSE over rows trained on, in units of the outputs' sd
+  double in_sample =
+      std::numeric_limits<double>::infinity();  ///< RMSE over rows trained on, in units of the outputs' sd
   double validation = std::numeric_limits<double>::infinity();  ///< the same over rows left out
   double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
   ValidationErrors errors = {};
@@ -74,8 +79,8 @@ class Identifier {
   const IdentifyOptions& options_;
   Problem whole_;
   std::vector<Fold> quarters_;
-  std::vector<Problem> problems_;  ///< of the folds
-  Vector unit_;                    ///< [E]
+  std::vector<Problem> problems_;                                        ///< of the folds
+  Vector unit_;                                                          ///< [E]
   std::map<std::pair<std::size_t, std::string>, Cooked> linear_models_;  ///< by problem and choice
   std::vector<Judged> judged_;
 };
@@ -108,8 +113,8 @@ std::vector<LinearChoice> Identifier::linear_choices() {
     std::vector<std::pair<double, Index>> dead_times;
     const Index last = spec_.inputs.empty() ? 0 : options_.dead_time.value_or(kMostDeadTime);
     for (Index k = options_.dead_time.value_or(0); k <= last; ++k) {
-      report("linear models", 0.5 * static_cast<double>((order - 1) * (last + 1) + k) /
-                                  static_cast<double>(most * (last + 1)));
+      report("linear models",
+             0.5 * static_cast<double>((order - 1) * (last + 1) + k) / static_cast<double>(most * (last + 1)));
       try {
         dead_times.emplace_back(linear_of(0, {order, k, kRadii[2]}).mean_square, k);
       } catch (const NumericalError&) {  // an order or a dead time that the data do not bear
@@ -261,41 +266,45 @@ Judged Identifier::choose_gp(const Judged& linear) {
   return *std::min_element(trained.begin(), trained.end(), less);
 }
 
-/// The factor that brings the sd of free runs to the errors that free runs over unseen rows had: the quadratic mean of
-/// two kinds of them, blocks left out and the second half from the first. It widens only, and no free run is taken to
-/// be less certain than the training mean is.
+/// Half the width of a central 90 % interval of Student's t over that of the normal distribution: with few independent
+/// stretches of data their errors tell little of the next one.
+double student_factor(double degrees) {
+  constexpr double kLevel = 0.95;
+  return boost::math::quantile(boost::math::students_t(degrees), kLevel) /
+         boost::math::quantile(boost::math::normal(), kLevel);
+}
+
+/// The factor that brings the sd of free runs to the errors that free runs over training rows had: the geometric mean
+/// of what they were over rows trained on (for the degrees of freedom that training took) and over the second half from
+/// a model of the first, the very task. No free run is taken to be less certain than the training mean is.
 Vector Identifier::calibrate(const Judged& judged, const ssm::Component& component) {
   const Index E = unit_.size();
-  Vector spread = Vector::Ones(E);
-  if (quarters_.empty()) {
-    return spread;
+  const std::vector<Fold> halves = half_fold(data_);
+  if (halves.empty()) {
+    return Vector::Ones(E);
   }
-  std::vector<Fold> halves = half_fold(data_);
-  ValidationErrors forward;
+  ValidationErrors forward = judged.errors;
   try {
     const Problem half(halves.front().training, spec_);
     const Cooked linear = cook_linear(half, judged.recipe.linear, options_);
     const Cooked cooked = cook(half, judged.recipe, linear, spec_, options_);
     forward = validate(spec_, half.scaling, cooked.component, data_, halves.front(), unit_, options_.seed);
-  } catch (const NumericalError&) {
-    forward = judged.errors;
+  } catch (const NumericalError&) {  // the blocks left out must do
   }
-  // What the model itself says of the same runs, in sample.
-  ValidationErrors own;
-  for (const Fold& fold : halves) {
-    own.add(validate(spec_, whole_.scaling, component, data_, fold, unit_, options_.seed));
-  }
+  const ValidationErrors own = validate(spec_, whole_.scaling, component, data_, halves.front(), unit_, options_.seed);
+  const auto rows = static_cast<double>(std::accumulate(
+      data_.begin(), data_.end(), Index{0}, [](Index sum, const ssm::Sequence& s) { return sum + s.rows(); }));
+  const ssm::Structure& s = component.structure;
+  const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
+  const double trained = judged.in_sample * std::sqrt(rows / std::max(0.25 * rows, rows - fitted));
+  const double student = student_factor(std::max(2.0, rows / kIndependentRows - static_cast<double>(s.states) - 1.0));
+  Vector spread(E);
   for (Index e = 0; e < E; ++e) {
     const auto k = static_cast<std::size_t>(e);
-    const double blocks = std::min(1.0, spread_of(judged.errors.absolute[k]));
-    const double second_half = std::min(1.0, spread_of(forward.absolute[k]));
-    const double wanted = std::sqrt(0.5 * (blocks * blocks + second_half * second_half));
-    double predicted = 0.0;
-    for (const double sd : own.sd[k]) {
-      predicted += sd / static_cast<double>(own.sd[k].size());
-    }
+    const double wanted = student * std::sqrt(std::min(1.0, trained) * std::min(1.0, spread_of(forward.absolute[k])));
+    const double predicted = std::accumulate(own.sd[k].begin(), own.sd[k].end(), 0.0) /
+                             static_cast<double>(std::max<std::size_t>(1, own.sd[k].size()));
     spread(e) = std::clamp(wanted / std::max(predicted, 1e-6), kNarrowest, kWidest);
-    if (getenv("GDEBUG")) fmt::print(stderr, "DBG {} in {:.4f} q {:.4f} h {:.4f} own {:.4f} rmsq {:.4f} rmsh {:.4f}\n", judged.recipe.name(), judged.in_sample, spread_of(judged.errors.absolute[k]), spread_of(forward.absolute[k]), predicted, std::sqrt(judged.errors.mean_square()), std::sqrt(forward.mean_square()));
   }
   return spread;
 }
@@ -353,10 +362,10 @@ void Identifier::describe(const Judged& chosen, const Judged& linear, const Cook
   }
   for (Index e = 0; e < unit_.size(); ++e) {
     const double factor = model.gp.spread.size() > 0 ? model.gp.spread(e) : 1.0;
-    r.calibration += fmt::format("{}{} x {:.3g}", e > 0 ? ", " : "", spec_.outputs[static_cast<std::size_t>(e)], factor);
+    r.calibration +=
+        fmt::format("{}{} x {:.3g}", e > 0 ? ", " : "", spec_.outputs[static_cast<std::size_t>(e)], factor);
   }
-  r.calibration = fmt::format("intervals of free runs are widened to what training rows left out of training showed: {}",
-                              r.calibration);
+  r.calibration = fmt::format("the sd of free runs, as free runs over training rows showed: {}", r.calibration);
   const auto set = [&](const char* option, const auto& value) {
     r.settings.push_back({option, fmt::format("{}", value)});
   };
@@ -380,7 +389,8 @@ ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
   model.linear = base.component;
   model.linear.spread = calibrate(linear, base.component);
   model.gp = cooked.component;
-  model.gp.spread = chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, cooked.component);
+  model.gp.spread =
+      chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, cooked.component);
   model.spec.states = names_of(chosen.recipe, spec_, start.component);
   model.gp.state_names.clear();
   model.spec.mean = ssm::MeanKind::kLinear;
@@ -422,8 +432,8 @@ ssm::Model Identifier::run() {
   if (options_.structure != StateKind::kLinear && spec_.inducing > 0 && !(free && quarters_.empty())) {
     const Judged gp = choose_gp(linear);
     // Side by side, in sample too: free runs from the same rows.
-    linear.in_sample = in_sample_error(linear_of(0, linear.recipe.linear).component);
-    linear.judgement = std::sqrt(linear.in_sample * linear.validation);
+    const double same_runs = in_sample_error(linear_of(0, linear.recipe.linear).component);
+    linear.judgement = std::sqrt(same_runs * linear.validation);
     if (!free && std::isinf(gp.judgement)) {
       throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
     }

@@ -121,8 +121,8 @@ double free_run_error(const LinearDynamics& m, const Vector& q, const Vector& r,
     Vector x = start;
     for (Index k = t; k < end; ++k) {
       for (Index e = 0; e < m.C.rows(); ++e) {
-        const double error = series.outputs(e, k) - m.C.row(e).dot(x) - m.d(e) -
-                             (m.y0.cols() > 0 ? m.y0(e, sequence) : 0.0);
+        const double error =
+            series.outputs(e, k) - m.C.row(e).dot(x) - m.d(e) - (m.y0.cols() > 0 ? m.y0(e, sequence) : 0.0);
         if (!std::isnan(error)) {
           squares += error * error;
           ++count;

@@ -40,8 +40,8 @@ LinearDynamics model_of(const Vector& flat, const Layout& at) {
   const auto matrix = [&](Index begin, Index rows, Index cols) {
     return Matrix(Eigen::Map<const Matrix>(flat.data() + begin, rows, cols));
   };
-  return {matrix(0, at.n, at.n),           matrix(at.B(), at.n, at.P), matrix(at.C(), at.E, at.n),
-          flat.segment(at.d(), at.E),      matrix(at.x0(), at.n, at.S), matrix(at.y0(), at.E, at.offsets)};
+  return {matrix(0, at.n, at.n),      matrix(at.B(), at.n, at.P),  matrix(at.C(), at.E, at.n),
+          flat.segment(at.d(), at.E), matrix(at.x0(), at.n, at.S), matrix(at.y0(), at.E, at.offsets)};
 }
 
 /// Gauss-Newton's normal equations of the simulation error.

@@ -89,8 +89,7 @@ void regress_delays(const ssm::Structure& s, const ssm::Series& series, const Ma
   }
   normal.diagonal().array() += 1e-6 * static_cast<double>(std::max<Index>(1, count));
   p.mean_weights = normal.ldlt().solve(right);
-  const Vector left =
-      squares - (right.cwiseProduct(p.mean_weights)).colwise().sum().transpose();
+  const Vector left = squares - (right.cwiseProduct(p.mean_weights)).colwise().sum().transpose();
   const Vector variance = left / static_cast<double>(std::max<Index>(1, count));
   p.log_q.head(E) = variance.cwiseMax(1e-5).cwiseMin(0.1).array().log();
 }

@@ -32,7 +32,8 @@ Matrix interpolated(const ssm::Series& series) {
         for (Index s = from; s < t; ++s) {
           const double left = last < 0 ? (t < end ? y(e, t) : 0.0) : y(e, last);
           const double right = t < end ? y(e, t) : left;
-          const double share = last < 0 || t == end ? 0.0 : static_cast<double>(s - last) / static_cast<double>(t - last);
+          const double share =
+              last < 0 || t == end ? 0.0 : static_cast<double>(s - last) / static_cast<double>(t - last);
           y(e, s) = left + share * (right - left);
         }
         last = t;
@@ -134,9 +135,10 @@ Subspace find_subspace(const ssm::Series& series, Index block_rows) {
       return {svd.singularValues(), svd.matrixU(), E};
     }
   }
-  throw InputError(fmt::format("subspace identification: {} rows in {} sequence(s) are too few for {} input(s) and {} "
-                               "output(s), expected at least {} in one sequence",
-                               series.rows(), series.sequences(), P, E, 4 * (P + E) + kSpare + 3));
+  throw InputError(
+      fmt::format("subspace identification: {} rows in {} sequence(s) are too few for {} input(s) and {} "
+                  "output(s), expected at least {} in one sequence",
+                  series.rows(), series.sequences(), P, E, 4 * (P + E) + kSpare + 3));
 }
 
 LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Index order, double max_radius,
@@ -146,8 +148,8 @@ LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Inde
   const Index S = series.sequences();
   const Index rows = subspace.observability.rows();
   if (order < 1 || order > std::min(subspace.observability.cols(), rows - E)) {
-    throw InputError(fmt::format("order: {}, expected 1 to {}", order,
-                                 std::min(subspace.observability.cols(), rows - E)));
+    throw InputError(
+        fmt::format("order: {}, expected 1 to {}", order, std::min(subspace.observability.cols(), rows - E)));
   }
   LinearDynamics model;
   const Matrix O =

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kQuarters = 4;
-constexpr Index kDraws = 64;  ///< of a model with a Gaussian process; a linear one needs none
+constexpr Index kDraws = 32;                            ///< of a model with a Gaussian process; a linear one needs none
 constexpr double kNormalQuantile = 1.6448536269514722;  ///< half a central 90 % interval
 
 }  // namespace
@@ -81,8 +81,7 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
     // Rows before the block, all of them training rows of the fold, then the block: nothing after it.
     const ssm::Sequence& whole = data[block.sequence];
     const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end)};
-    const ssm::Prediction run =
-        predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
+    const ssm::Prediction run = predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
     for (Index e = 0; e < unit.size(); ++e) {
       const auto k = static_cast<std::size_t>(e);
       for (Index t = block.begin; t < block.end; ++t) {

@@ -73,8 +73,7 @@ void StateWhitening::to_shifted_states(VectorRef z, ssm::StatePosterior& q) cons
   }
 }
 
-void StateWhitening::pull_back_shifted(VectorRef z, const ssm::StatePosterior& q_bar,
-                                       Eigen::Ref<Vector> z_bar) const {
+void StateWhitening::pull_back_shifted(VectorRef z, const ssm::StatePosterior& q_bar, Eigen::Ref<Vector> z_bar) const {
   const Index D = reference_.states();
   Matrix m_bar = q_bar.m;
   Index k = size_;
@@ -88,8 +87,8 @@ void StateWhitening::pull_back_shifted(VectorRef z, const ssm::StatePosterior& q
       }
       k -= noisy * D;
       Eigen::Map<Matrix> W_bar(z_bar.data() + k, noisy, D);
-      W_bar = S_chol.transpose() * q_bar.A.block(0, D * t, noisy, D) *
-              P_chol_inv_.middleCols(D * (t - 1), D).transpose();
+      W_bar =
+          S_chol.transpose() * q_bar.A.block(0, D * t, noisy, D) * P_chol_inv_.middleCols(D * (t - 1), D).transpose();
     }
     k -= noisy * (noisy + 1) / 2;
     const Matrix V_bar = S_chol.transpose() * q_bar.S_chol.block(0, D * t, noisy, noisy);

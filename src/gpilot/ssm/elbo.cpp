@@ -100,7 +100,8 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
     if (!(S_diagonal > 0.0).all()) {
       throw NumericalError(fmt::format("q(x): S_chol of row {} has a diagonal that is not positive", t));
     }
-    terms_.entropy += S_diagonal.log().sum() + 0.5 * static_cast<double>(noisy) + 0.5 * static_cast<double>(noisy) * kLogTwoPi;
+    terms_.entropy +=
+        S_diagonal.log().sum() + 0.5 * static_cast<double>(noisy) + 0.5 * static_cast<double>(noisy) * kLogTwoPi;
     if (first) {
       P_chol = S_chol;
       const auto sd = structure_.x0_sd.array();

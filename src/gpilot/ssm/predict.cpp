@@ -120,7 +120,8 @@ void set_belief(const Filter& filter, const StateBelief& belief, const Vector& s
   const Vector sd = spread.cwiseProduct(variance.cwiseSqrt());
   prediction.set_gaussian(row, mean, sd);
   for (Index e = 0; e < y.size(); ++e) {
-    prediction.pit(row, e) = std::isnan(y(e)) ? y(e) : 0.5 * std::erfc((mean(e) - y(e)) / (sd(e) * std::numbers::sqrt2));
+    prediction.pit(row, e) =
+        std::isnan(y(e)) ? y(e) : 0.5 * std::erfc((mean(e) - y(e)) / (sd(e) * std::numbers::sqrt2));
   }
 }
 

@@ -90,8 +90,10 @@ void check_shifts(const Structure& s) {
   }
   const std::vector<Index> rows = s.mean_rows();
   for (const Index d : s.linear_rows) {
-    if (std::count(rows.begin(), rows.end(), d) != 1 || std::count(s.linear_rows.begin(), s.linear_rows.end(), d) != 1) {
-      throw InputError(fmt::format("linear row {}: expected each a state that is neither an integral nor shifted, once", d));
+    if (std::count(rows.begin(), rows.end(), d) != 1 ||
+        std::count(s.linear_rows.begin(), s.linear_rows.end(), d) != 1) {
+      throw InputError(
+          fmt::format("linear row {}: expected each a state that is neither an integral nor shifted, once", d));
     }
   }
 }

@@ -152,9 +152,8 @@ void describe_component(Archive& file, Component& component, const ssm::ModelSpe
       throw InputError(fmt::format("expected at most {} names, found {}", ssm::kMaxStates, D));
     }
   });
-  file.object("structure", [&](auto& child) {
-    describe_structure(child, component.structure, spec, D, component.input_lags);
-  });
+  file.object("structure",
+              [&](auto& child) { describe_structure(child, component.structure, spec, D, component.input_lags); });
   const ssm::Structure& s = component.structure;
   file.object("parameters", [&](auto& child) { describe_parameters(child, component.parameters, s); });
   const Index features = s.features();
@@ -247,9 +246,8 @@ void describe_model(Archive& file, Model& model) {
   });
   file.counts("starts", model.starts);
   file.require("starts", [&] { check_starts(model.starts); });
-  file.object("states", [&](auto& child) {
-    describe_posterior(child, model.states, model.gp.structure, model.starts);
-  });
+  file.object("states",
+              [&](auto& child) { describe_posterior(child, model.states, model.gp.structure, model.starts); });
   file.object("report", [&](auto& child) {
     describe_report(child, model.report, static_cast<Index>(model.gp.structure.gp_rows().size()));
   });

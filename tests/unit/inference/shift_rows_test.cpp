@@ -188,7 +188,7 @@ TEST(ShiftRows, RefusesShapesThatMakeNoSense) {
     s.linear_rows = std::move(linear_rows);
     return test::message_of<InputError>([&] { s.validate(); });
   };
-  EXPECT_NE(refusal({{0, 1}}, {}).find("shift 0"), std::string::npos);        // not the last state
+  EXPECT_NE(refusal({{0, 1}}, {}).find("shift 0"), std::string::npos);         // not the last state
   EXPECT_NE(refusal({{2, 5}}, {}).find("copies state 5"), std::string::npos);  // no such state
   EXPECT_NE(refusal({{2, 1}}, {2}).find("linear row 2"), std::string::npos);
   EXPECT_NE(refusal({{2, 1}}, {0, 0}).find("linear row 0"), std::string::npos);

@@ -146,8 +146,8 @@ TEST(Subspace, RefusesWhatCannotBe) {
   const ssm::Series shortest = series_of(known_system(1), 8, 0.1);
   EXPECT_NE(test::message_of<InputError>([&] { find_subspace(shortest); }).find("8 rows"), std::string::npos);
   const LinearDynamics start = realise(subspace, series, 2, 0.9);
-  for (const OutputErrorOptions& wrong :
-       {OutputErrorOptions{.iterations = -1}, OutputErrorOptions{.max_radius = 1.5}, OutputErrorOptions{.tolerance = 0}}) {
+  for (const OutputErrorOptions& wrong : {OutputErrorOptions{.iterations = -1}, OutputErrorOptions{.max_radius = 1.5},
+                                          OutputErrorOptions{.tolerance = 0}}) {
     EXPECT_THROW(refine_output_error(start, series, wrong), InputError);
   }
 }
