@@ -4,20 +4,21 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ec
 PREFIX ?= /usr/local
 CTEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_SECONDS ?= 600
 BUILD_DIR := build/$(PRESET)
 # Tracked files, and new ones that git does not ignore.
 CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench results paper format format-check tidy asan tsan install clean deps-build deps-bench \
-        deps-figures deps-ci
+.PHONY: help demo test build bench results paper format format-check tidy asan tsan fuzz install clean deps-build \
+        deps-bench deps-demo deps-figures deps-fuzz deps-ci
 
 help: ## this list
 	@echo "gpilot: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
-	@echo "Variables: JOBS=$(JOBS) PRESET=$(PRESET) PREFIX=$(PREFIX) CTEST_ARGS= BENCH_ARGS="
+	@echo "Variables: JOBS=$(JOBS) PRESET=$(PRESET) PREFIX=$(PREFIX) CTEST_ARGS= BENCH_ARGS= FUZZ_SECONDS=$(FUZZ_SECONDS)"
 
-demo: deps-figures build ## compare strategies on a pendulum and explore it once, with every command shown
+demo: deps-demo build ## compare strategies on a pendulum and explore it once, with every command shown
 	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
 
 test: $(BUILD_DIR)/build.ninja ## build and run all tests
@@ -56,6 +57,11 @@ asan: ## unit tests under AddressSanitizer and UBSan
 tsan: ## tests with "Thread" in their name under ThreadSanitizer
 	@$(MAKE) --no-print-directory test PRESET=tsan CTEST_ARGS="-R Thread $(CTEST_ARGS)"
 
+fuzz: deps-build deps-fuzz ## the fuzzers, two at a time, FUZZ_SECONDS each (600); findings go to build/fuzz/NAME
+	@$(MAKE) --no-print-directory build/fuzz/build.ninja
+	@cmake --build build/fuzz --parallel $(JOBS) --target fuzzers
+	@scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
 install: $(BUILD_DIR)/build.ninja ## install the library and the program under PREFIX
 	@cmake --build $(BUILD_DIR) --parallel $(JOBS)
 	@cmake --install $(BUILD_DIR) --prefix $(PREFIX)
@@ -72,7 +78,11 @@ deps-build:
 	@scripts/install-deps.sh build test
 deps-bench:
 	@scripts/install-deps.sh build test bench
+deps-demo:
+	@scripts/install-deps.sh demo
 deps-figures:
 	@scripts/install-deps.sh figures
+deps-fuzz:
+	@scripts/install-deps.sh fuzz
 deps-ci:
 	@scripts/install-deps.sh ci

@@ -7,6 +7,7 @@
 #include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/study/evaluation.hpp"
 #include "gpilot/study/exploration.hpp"
+#include "gpilot/study/standpoint.hpp"
 #include "gpilot/study/system_model.hpp"
 #include "gpilot/systems/controls.hpp"
 #include "gpilot/systems/registry.hpp"
@@ -36,26 +37,12 @@ void choose(benchmark::State& state, const std::string& system_name, const std::
   const auto system = systems::make_system(system_name);
   const ssm::Sequence data = recording(*system);
   const ssm::Model model = gp_model(*system, data);
-  const ssm::Transition transition(model.gp.structure, model.gp.parameters, model.gp.weights);
-  const gp::Nodes nodes = gp::make_nodes(gp::NodeRule::kAuto, model.gp.structure.states);
-  const Index D = model.states.states();
-  const Index last = model.states.rows() - 1;
-  const ssm::StateBelief belief{model.states.m.col(last),
-                                ssm::marginal_covariances(model.states).middleCols(D * last, D)};
-  const Vector low =
-      (system->spec().control_box.low - model.scaling.control_offset).cwiseQuotient(model.scaling.control_scale);
-  const Vector high =
-      (system->spec().control_box.high - model.scaling.control_offset).cwiseQuotient(model.scaling.control_scale);
-  const Box box{low, high};
-  const ssm::Series history = ssm::concatenate({model.scaling.to_scaled(data)});
+  const study::Standpoint standpoint(model, model.seed);
+  const Box box = standpoint.scaled(system->spec().control_box);
+  const ssm::Series history = standpoint.scaled(ssm::Dataset{data});
   const auto strategy = acquisition::make_strategy(strategy_name);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(strategy->choose({.transition = transition,
-                                               .nodes = nodes,
-                                               .belief = belief,
-                                               .box = box,
-                                               .history = &history,
-                                               .q = &model.states}));
+    benchmark::DoNotOptimize(strategy->choose(standpoint.situation(box, &history, 0)));
   }
 }
 

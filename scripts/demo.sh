@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # What choosing controls is worth, in a minute: strategies compared on a pendulum whose velocity nobody measures, then
-# one exploration in the open. Every command is shown before it runs. Usage: demo.sh GPILOT FOLDER
+# one exploration in the open, and a study of a rig. Every command is shown before it runs. Usage: demo.sh GPILOT FOLDER
 set -euo pipefail
 gpilot=${1:-build/release/bin/gpilot}
 folder=${2:-build/demo}
 scripts=$(dirname "$0")
 mkdir -p "$folder"
 # Only what an earlier demo made, so that this one starts afresh.
-rm -rf "$folder/compare" "$folder/run" "$folder/test.csv" "$folder/rmse.dat" "$folder/rmse.png"
+rm -rf "$folder/compare" "$folder/run" "$folder/test.csv" "$folder/rmse.dat" "$folder/rmse.png" "$folder"/rig.*
 
 say() {
   echo
   printf '# %s\n' "$@"
 }
 run() {
-  printf '$ gpilot %s\n' "$*"
+  local word
+  printf '$ gpilot'
+  for word in "$@"; do
+    if [[ $word == *' '* ]]; then printf ' "%s"' "$word"; else printf ' %s' "$word"; fi
+  done
+  echo
   "$gpilot" "$@"
 }
 
@@ -63,4 +68,14 @@ run criterion "$folder/run/model.json" -c totmi
 run simulate pendulum --steps 60 --seed 2 --hold 1:5 -o "$folder/test.csv"
 run score "$folder/run/model.json" "$folder/test.csv"
 
-say "The comparison is in $folder/compare, the exploration in $folder/run."
+if command -v python3 >/dev/null; then
+  rig="python3 $scripts/../examples/rigs/pendulum_rig.py --seed 1 --state $folder/rig.state"
+  say "The same on a rig: a program that reads and writes lines of JSON. Its study is one file; it is stopped after 10" \
+    "measurements here, and goes on as if it had not been."
+  run init "$folder/rig.toml" --example pendulum
+  run run "$folder/rig.toml" --rig "$rig" --steps 10
+  run run "$folder/rig.toml" --rig "$rig" --resume --steps 5
+  run show "$folder/rig.study" --last 3
+fi
+
+say "The comparison is in $folder/compare, the exploration in $folder/run, the study of the rig in $folder/rig.study."

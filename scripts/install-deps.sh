@@ -9,13 +9,15 @@ packages_of() {
   case "$1" in
     build) echo build-essential cmake ninja-build ccache libeigen3-dev libtbb-dev libboost-dev libfmt-dev \
       nlohmann-json3-dev libcli11-dev librandom123-dev liblbfgspp-dev \
-      libnlopt-dev ;;
-    test) echo libgtest-dev ;;
+      libnlopt-dev libtomlplusplus-dev libsqlitecpp-dev libsqlite3-dev ;;
+    test) echo libgtest-dev python3 ;;
     bench) echo libbenchmark-dev ;;
+    demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
+    fuzz) echo clang libclang-rt-14-dev ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, bench, figures, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, fuzz, ci)" >&2
       exit 2
       ;;
   esac
@@ -35,9 +37,12 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   cat <<'LIST'
 This is not a Debian system: please install a C++20 compiler (g++ 12 or newer) and
   Fedora   cmake ninja-build ccache eigen3-devel tbb-devel boost-devel fmt-devel json-devel cli11-devel
-           NLopt-devel Random123-devel gtest-devel google-benchmark-devel gnuplot
-  Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt random123 gtest benchmark gnuplot
-  macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt googletest google-benchmark gnuplot
+           NLopt-devel Random123-devel tomlplusplus-devel sqlitecpp-devel gtest-devel google-benchmark-devel gnuplot
+           python3
+  Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt random123 tomlplusplus sqlitecpp gtest
+           benchmark gnuplot python
+  macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt tomlplusplus sqlitecpp
+           googletest google-benchmark gnuplot
 and, where there is no package, the header-only libraries Random123 and LBFGSpp (put their include folders on CPATH).
 LIST
   exit 0

@@ -63,18 +63,6 @@ ComparisonOptions options_from(const CompareArguments& arguments) {
   return options;
 }
 
-/// "75 s", "12 min 5 s", "3 h 20 min".
-std::string describe_seconds(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
-  constexpr long kMinute = 60;
-  constexpr long kHour = 3600;
-  if (whole < 2 * kMinute) {
-    return fmt::format("{} s", whole);
-  }
-  return whole < kHour ? fmt::format("{} min {} s", whole / kMinute, whole % kMinute)
-                       : fmt::format("{} h {} min", whole / kHour, whole % kHour / kMinute);
-}
-
 ComparisonOutcome run_with_progress(const ComparisonOptions& options, const CompareArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   ProgressLine line(true);

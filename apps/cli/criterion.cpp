@@ -11,9 +11,9 @@
 #include "commands.hpp"
 #include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
-#include "gpilot/ssm/transition.hpp"
 #include "gpilot/study/grid.hpp"
 #include "gpilot/study/model_file.hpp"
+#include "gpilot/study/standpoint.hpp"
 #include "gpilot/study/table.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
@@ -106,71 +106,29 @@ std::string not_trained_on(const ssm::Model& model, const ssm::Sequence& recordi
 }
 
 /// Where the model stands: at the end of its training data, where `run` has it stand, too, or of another recording that
-/// it follows. Scaled units.
-class Standpoint {
- public:
-  Standpoint(const ssm::Model& model, const std::optional<ssm::Sequence>& recording, const Box& box, std::uint64_t seed)
-      : model_(model),
-        seed_(seed),
-        transition_(model.gp.structure, model.gp.parameters, model.gp.weights),
-        nodes_(gp::make_nodes(model.spec.nodes, model.gp.structure.states, model.spec.node_points, model.seed)),
-        box_{scaled(box.low), scaled(box.high)} {
-    if (recording) {
-      const ssm::Sequence rows = model.scaling.to_scaled(*recording);
-      history_ = ssm::concatenate({rows});
-      not_training_ = not_trained_on(model, rows);
-      if (!not_training_.empty()) {
-        follow(rows);
-        return;
-      }
-    }
-    const Index D = model.states.states();
-    const Index last = model.states.rows() - 1;
-    belief_ = {model.states.m.col(last), ssm::marginal_covariances(model.states).middleCols(D * last, D)};
-  }
-
-  /// Why the recording is not that of the training; "" if it is, or if there is none.
-  const std::string& not_training() const { return not_training_; }
-
-  Situation situation() const {
-    const bool smoothed = history_ && not_training_.empty();  // q(x) belongs to the training's rows
-    return {.transition = transition_,
-            .nodes = nodes_,
-            .belief = belief_,
-            .box = box_,
-            .history = history_ ? &*history_ : nullptr,
-            .q = smoothed ? &model_.states : nullptr,
-            .seed = seed_};
-  }
-
-  Vector scaled(const Vector& control) const {
-    return (control - model_.scaling.control_offset).cwiseQuotient(model_.scaling.control_scale);
-  }
-  Vector user(const Vector& control) const {
-    return model_.scaling.control_offset + model_.scaling.control_scale.cwiseProduct(control);
-  }
-
- private:
-  void follow(const ssm::Sequence& s) {
-    const ssm::Filter filter(transition_, nodes_);
-    belief_ = filter.initial();
-    for (Index t = 0; t < s.rows(); ++t) {
-      if (t > 0) {
-        belief_ = filter.predict(belief_, s.controls.row(t - 1).transpose());
-      }
-      filter.update(belief_, s.outputs.row(t).transpose());
-    }
-  }
-
-  const ssm::Model& model_;
-  std::uint64_t seed_;
-  ssm::Transition transition_;
-  gp::Nodes nodes_;
-  Box box_;
-  ssm::StateBelief belief_;
-  std::optional<ssm::Series> history_;
-  std::string not_training_;
+/// it follows.
+struct Place {
+  study::Standpoint standpoint;
+  std::optional<ssm::Series> history;  ///< scaled
+  std::string not_training;            ///< why the recording is not that of the training; "" if it is, or there is none
 };
+
+Place find_place(const ssm::Model& model, const std::optional<ssm::Sequence>& recording) {
+  Place place{study::Standpoint(model, model.seed), {}, ""};
+  if (!recording) {
+    return place;
+  }
+  place.history = place.standpoint.scaled(ssm::Dataset{*recording});
+  place.not_training = not_trained_on(model, model.scaling.to_scaled(*recording));
+  if (!place.not_training.empty()) {
+    const ssm::Sequence& s = *recording;
+    place.standpoint.begin(s.broad_start, s.outputs.row(0).transpose());
+    for (Index t = 1; t < s.rows(); ++t) {
+      place.standpoint.follow(s.controls.row(t - 1).transpose(), s.outputs.row(t).transpose());
+    }
+  }
+  return place;
+}
 
 /// The best control, user units, and the criterion over the grid.
 struct Landscape {
@@ -179,15 +137,19 @@ struct Landscape {
   Vector values;  ///< at the grid's rows
 };
 
-Landscape evaluate(const CriterionArguments& arguments, const Standpoint& standpoint, const Box& box,
-                   const Matrix& grid) {
+Landscape evaluate(const CriterionArguments& arguments, const Place& place, const Box& box, const Matrix& grid) {
   const std::unique_ptr<acquisition::Strategy> strategy = acquisition::make_strategy(arguments.criterion);
-  if (arguments.criterion == "totmi-sampled" && !standpoint.not_training().empty()) {
+  if (arguments.criterion == "totmi-sampled" && !place.not_training.empty()) {
     throw InputError(
         fmt::format("{}: totmi-sampled needs the recording that {} was trained on, and this is another one: {}",
-                    arguments.data, arguments.model, standpoint.not_training()));
+                    arguments.data, arguments.model, place.not_training));
   }
-  const Situation situation = standpoint.situation();
+  const study::Standpoint& standpoint = place.standpoint;
+  const Box inside = standpoint.scaled(box);
+  Situation situation = standpoint.situation(inside, place.history ? &*place.history : nullptr, arguments.seed);
+  if (!place.history || !place.not_training.empty()) {
+    situation.q = nullptr;  // it belongs to the training's rows
+  }
   const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
   if (!criterion) {
     throw InputError(
@@ -195,17 +157,17 @@ Landscape evaluate(const CriterionArguments& arguments, const Standpoint& standp
   }
   const acquisition::Choice choice = strategy->choose(situation);
   // Rounding on the way through scaled units must not leave the box.
-  Landscape landscape{standpoint.user(choice.control).cwiseMax(box.low).cwiseMin(box.high), choice.value,
+  Landscape landscape{standpoint.user_control(choice.control).cwiseMax(box.low).cwiseMin(box.high), choice.value,
                       Vector(grid.rows())};
   for (Index n = 0; n < grid.rows(); ++n) {
-    landscape.values(n) = criterion->value(standpoint.scaled(grid.row(n).transpose()), nullptr);
+    landscape.values(n) = criterion->value(standpoint.scaled_control(grid.row(n).transpose()), nullptr);
   }
   return landscape;
 }
 
-void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& spec, const Box& box,
-                   const Standpoint& standpoint, const Landscape& landscape) {
-  const bool filtered = !standpoint.not_training().empty();
+void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& spec, const Box& box, const Place& place,
+                   const Landscape& landscape) {
+  const bool filtered = !place.not_training.empty();
   const double low = landscape.values.minCoeff();
   const double high = landscape.values.maxCoeff();
   if (arguments.format == Format::kJson) {
@@ -238,7 +200,7 @@ void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& sp
              arguments.criterion, fmt::join(best, ", "), landscape.best_value, landscape.values.size(), low, high);
   if (filtered) {
     fmt::print("the state is the filter's at the end of {}, which is not the training's recording: {}\n",
-               arguments.data, standpoint.not_training());
+               arguments.data, place.not_training);
   } else {
     fmt::print("the state is the smoothed one at the end of the training data\n");
   }
@@ -264,10 +226,11 @@ void run_criterion(const CriterionArguments& arguments) {
     model = std::move(data.model);
     recording = std::move(data.sequence);
   }
+  check_present_inputs(model, arguments.model);
   const Box box = control_box(arguments, model.spec);
   const Matrix grid = control_grid(arguments, box);
-  const Standpoint standpoint(model, recording, box, arguments.seed);
-  const Landscape landscape = evaluate(arguments, standpoint, box, grid);
+  const Place place = find_place(model, recording);
+  const Landscape landscape = evaluate(arguments, place, box, grid);
   study::Table table;
   table.append(model.spec.inputs, grid);
   table.append(std::vector<std::string>{"value"}, landscape.values);
@@ -278,7 +241,7 @@ void run_criterion(const CriterionArguments& arguments) {
   if (!arguments.output.empty()) {
     study::write_csv(arguments.output, table);
   }
-  print_summary(arguments, model.spec, box, standpoint, landscape);
+  print_summary(arguments, model.spec, box, place, landscape);
 }
 
 }  // namespace

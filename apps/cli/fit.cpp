@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -10,15 +11,20 @@
 #include "describe_model.hpp"
 #include "fit_arguments.hpp"
 #include "gpilot/error.hpp"
+#include "gpilot/inference/batches.hpp"
 #include "gpilot/ssm/summary.hpp"
+#include "gpilot/study/csv_recordings.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/sequences.hpp"
 #include "gpilot/study/writable.hpp"
+#include "interrupt.hpp"
 #include "progress_line.hpp"
 
 namespace gpilot::cli {
 
 namespace {
+
+constexpr Index kManyRows = 200000;  ///< from here on batches are recommended
 
 struct Recording {
   ssm::Sequence sequence;
@@ -27,53 +33,91 @@ struct Recording {
 
 Recording read_recording(const std::string& file, const FitArguments& arguments, const ssm::ModelSpec& spec,
                          std::optional<double> dt) {
-  study::Table table = study::read_csv(file);
-  study::RowRange range{0, table.rows()};
-  if (!arguments.rows.empty()) {
-    range = study::parse_row_range(arguments.rows, table.rows());
-    table = study::select_rows(table, range);
-  }
-  Recording recording{study::sequence_from(table, file, spec.inputs, spec.outputs, {.first_row = range.begin}),
-                      study::time_step(table, file, dt, range.begin)};
+  const study::Excerpt part = study::read_excerpt(file, spec.inputs, spec.outputs, arguments.rows);
+  Recording recording{study::sequence_from(part.table, file, spec.inputs, spec.outputs, {.first_row = part.first_row}),
+                      study::time_step(part.table, file, dt, part.first_row)};
   if (recording.sequence.rows() < 2) {
     throw InputError(fmt::format("{}: {} row(s), expected at least 2 to learn from", file, recording.sequence.rows()));
   }
   return recording;
 }
 
+std::optional<double> given_dt(const FitArguments& arguments) {
+  return arguments.dt.empty() ? std::nullopt : std::optional(parse_number("--dt", arguments.dt));
+}
+
+void check_same_step(const FitArguments& arguments, std::size_t file, double dt, double expected) {
+  constexpr double kTolerance = 1e-6;  // relative, as within a file
+  if (std::abs(dt - expected) > kTolerance * expected) {
+    throw InputError(fmt::format("{}: its rows are {:.6g} s apart, those of {} {:.6g} s; expected the same",
+                                 arguments.files[file], dt, arguments.files.front(), expected));
+  }
+}
+
 /// Reads every file; sets the time step of the model.
 ssm::Dataset read_data(const FitArguments& arguments, ssm::ModelSpec& spec) {
-  const std::optional<double> dt =
-      arguments.dt.empty() ? std::nullopt : std::optional(parse_number("--dt", arguments.dt));
+  const std::optional<double> dt = given_dt(arguments);
   ssm::Dataset data;
   for (const std::string& file : arguments.files) {
     Recording recording = read_recording(file, arguments, spec, dt);
     if (data.empty()) {
       spec.dt = recording.dt;
     }
-    constexpr double kTolerance = 1e-6;  // relative, as within a file
-    if (std::abs(recording.dt - spec.dt) > kTolerance * spec.dt) {
-      throw InputError(fmt::format("{}: its rows are {:.6g} s apart, those of {} {:.6g} s; expected the same", file,
-                                   recording.dt, arguments.files.front(), spec.dt));
-    }
+    check_same_step(arguments, data.size(), recording.dt, spec.dt);
     data.push_back(std::move(recording.sequence));
   }
   return data;
 }
 
-ssm::Model identify(const FitArguments& arguments, const ssm::Dataset& data, const ssm::ModelSpec& spec) {
-  inference::IdentifyOptions options = identify_options_from(arguments);
-  ProgressLine line(arguments.verbose);
-  options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
-  return inference::identify(data, spec, options);
+/// Where the rows are: in memory, or, when training by batches, still in their files.
+struct TrainingData {
+  ssm::Dataset held;
+  std::optional<study::CsvRecordings> streamed;
+};
+
+/// Reads or scans every file; sets the time step of the model.
+TrainingData open_data(const FitArguments& arguments, bool by_batches, ssm::ModelSpec& spec) {
+  TrainingData data;
+  if (!by_batches) {
+    data.held = read_data(arguments, spec);
+    Index rows = 0;
+    for (const ssm::Sequence& sequence : data.held) {
+      rows += sequence.rows();
+    }
+    if (rows > kManyRows) {
+      fmt::print(stderr, "gpilot: note: {} rows at once take long and much memory; --batch 2000 trains on parts\n",
+                 rows);
+    }
+    return data;
+  }
+  data.streamed.emplace(arguments.files, spec.inputs, spec.outputs, arguments.rows, given_dt(arguments));
+  spec.dt = data.streamed->dt(0);
+  for (Index k = 1; k < data.streamed->count(); ++k) {
+    check_same_step(arguments, static_cast<std::size_t>(k), data.streamed->dt(k), spec.dt);
+  }
+  return data;
 }
 
-ssm::Model train(const FitArguments& arguments, const ssm::Dataset& data, const ssm::ModelSpec& spec,
-                 const ssm::Model* previous) {
-  inference::FitOptions options = options_from(arguments);
+ssm::Model identify(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec) {
+  inference::IdentifyOptions options = identify_options_from(arguments);
+  const InterruptGuard guard;
+  options.stop = &InterruptGuard::requested();
   ProgressLine line(arguments.verbose);
   options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
-  return inference::fit(data, spec, options, previous);
+  return inference::identify(data.held, spec, options);
+}
+
+ssm::Model train(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec,
+                 const ssm::Model* previous) {
+  inference::FitOptions options = options_from(arguments);
+  const InterruptGuard guard;
+  options.stop = &InterruptGuard::requested();
+  ProgressLine line(arguments.verbose);
+  options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
+  if (data.streamed) {
+    return inference::fit_batches(*data.streamed, spec, options, *batches_from(arguments));
+  }
+  return inference::fit(data.held, spec, options, previous);
 }
 
 void print_report(const FitArguments& arguments, const ssm::Model& model) {
@@ -126,7 +170,8 @@ void run_fit(const FitArguments& arguments) {
   } else {
     options_from(arguments).validate();
   }
-  const ssm::Dataset data = read_data(arguments, spec);
+  const bool by_batches = !identified && batches_from(arguments).has_value();
+  const TrainingData data = open_data(arguments, by_batches, spec);
   check_savable(arguments.output, spec);
   const ssm::Model model =
       identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);
@@ -135,6 +180,10 @@ void run_fit(const FitArguments& arguments) {
     print_json(arguments, model);
   } else {
     print_report(arguments, model);
+  }
+  if (model.report.status == "interrupted") {
+    std::fflush(stdout);
+    throw Interrupted(fmt::format("interrupted: the best model so far is in {}", arguments.output));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "gpilot/error.hpp"
 #include "gpilot/suggest.hpp"
@@ -85,6 +86,11 @@ void add_training_options(CLI::App& command, FitArguments& a) {
   number("--epochs", a.epochs, "N", fmt::format("epochs of adam (default {})", defaults.epochs));
   number("--samples", a.samples, "N", fmt::format("samples of adam (default {})", defaults.samples));
   number("--learning-rate", a.learning_rate, "R", fmt::format("of adam (default {})", defaults.learning_rate));
+  const inference::BatchOptions batches;
+  number("--batch", a.batch, "ROWS",
+         "learn parameters from batches of so many rows, the function from all: for long data, in little memory");
+  number("--batch-length", a.batch_length, "ROWS", fmt::format("of a sub-sequence (default {})", batches.length));
+  number("--batches", a.batches, "N", fmt::format("batches (default {})", batches.count));
   command.add_flag("--tied", a.tied, "tie q(x) to the transition as the paper writes it");
   number("--from", a.from, "MODEL", "start also from this model of the same columns; options not given are as in it");
   number("--threads", a.threads, "N",
@@ -112,7 +118,34 @@ void add_fit_options(CLI::App& command, FitArguments& arguments) {
       "  gpilot fit a.csv b.csv --inputs u --outputs y --states 3 --kernel matern32+linear --mean linear -o "
       "model.json\n"
       "  gpilot fit kink.csv --inputs c --outputs y --states 1 --fix output-noise=0.09 --format json -o kink.json\n"
-      "  gpilot fit more.csv --from model.json -o model2.json");
+      "  gpilot fit more.csv --from model.json -o model2.json\n"
+      "  gpilot fit year.csv --inputs u --outputs y --states 2 --batch 2000 --threads 2 -o model.json\n"
+      "Ctrl-C ends training and writes the best model so far (status \"interrupted\", exit code 130).");
+}
+
+std::optional<inference::BatchOptions> batches_from(const FitArguments& a) {
+  if (a.batch.empty()) {
+    for (const auto& [option, text] : {std::pair{"--batch-length", a.batch_length}, {"--batches", a.batches}}) {
+      if (!text.empty()) {
+        throw InputError(fmt::format("{}: goes with --batch ROWS only", option));
+      }
+    }
+    return std::nullopt;
+  }
+  if (!a.from.empty()) {
+    throw InputError("--batch: does not go with --from");
+  }
+  if (a.method == "adam") {
+    throw InputError("--batch: goes with the methods em and lbfgs, not with adam");
+  }
+  constexpr Index kFewest = 10;
+  inference::BatchOptions batches;
+  batches.rows = parse_count("--batch", a.batch, kFewest);
+  if (!a.batch_length.empty()) {
+    batches.length = parse_count("--batch-length", a.batch_length, kFewest);
+  }
+  parse_int("--batches", a.batches, 1, batches.count);
+  return batches;
 }
 
 bool identifies(const FitArguments& a) {
@@ -131,7 +164,7 @@ bool identifies(const FitArguments& a) {
   const bool declared = !a.kernel.empty() || !a.mean.empty() || !a.derivatives.empty() || !a.x0.empty() ||
                         !a.x0_sd.empty() || !a.fixed.empty() || !a.emission.empty() || !a.offset.empty() ||
                         !a.learn.empty() || !a.method.empty() || !a.rounds.empty() || !a.restarts.empty() ||
-                        !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() || a.tied;
+                        !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() || !a.batch.empty() || a.tied;
   return asked || (number && !declared);
 }
 

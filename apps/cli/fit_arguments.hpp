@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/inference/batches.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/inference/identify.hpp"
 #include "gpilot/ssm/model.hpp"
@@ -28,6 +29,7 @@ struct FitArguments {
   std::string dt, rows;
   std::string method, epochs, samples, learning_rate;
   std::string rounds, polish, restarts, noise_path, horizon, threads;
+  std::string batch, batch_length, batches;
   bool tied = false;
   std::string structure, order, dead_time, lags;
   bool linear = false;
@@ -47,6 +49,9 @@ ssm::ModelSpec spec_from(const FitArguments& arguments, const ssm::ModelSpec* pr
 
 /// How to train.
 inference::FitOptions options_from(const FitArguments& arguments);
+
+/// How to train by batches; nothing if that was not asked for.
+std::optional<inference::BatchOptions> batches_from(const FitArguments& arguments);
 
 /// State names out of "a,b" or of a number: x1, x2, ..
 std::vector<std::string> parse_states(const std::string& text);

@@ -80,20 +80,22 @@ NewData load_new_data(const NewDataArguments& arguments, Outputs outputs) {
   NewData data;
   data.model = study::load_model(arguments.model);
   const ssm::ModelSpec& spec = data.model.spec;
-  study::Table table = study::read_csv(arguments.file);
-  Index first_row = 0;
-  if (!arguments.rows.empty()) {
-    const study::RowRange range = study::parse_row_range(arguments.rows, table.rows());
-    first_row = range.begin;
-    table = study::select_rows(table, range);
-  }
+  const bool outputs_required = outputs == Outputs::kRequired || parse_count("--warmup", arguments.warmup, 0) > 0;
+  const auto [table, first_row] =
+      study::read_excerpt(arguments.file, spec.inputs, spec.outputs, arguments.rows, outputs_required);
   data.options = options_of(arguments, table.rows());
-  const bool outputs_required = outputs == Outputs::kRequired || data.options.warmup > 0;
   data.sequence = study::sequence_from(table, arguments.file, spec.inputs, spec.outputs,
                                        {.first_row = first_row, .outputs_required = outputs_required});
   check_time_step(arguments, table, first_row, spec.dt);
   data.times = times_of(arguments, table, first_row, spec.dt);
   return data;
+}
+
+void check_present_inputs(const ssm::Model& model, const std::string& file) {
+  if (model.gp.dead_time > 0 || model.gp.input_lags > 0) {
+    throw InputError(fmt::format("{}: the model takes inputs of up to {} rows ago; expected one of the present input alone",
+                                 file, model.gp.dead_time + model.gp.input_lags));
+  }
 }
 
 std::string describe_method(const ssm::PredictOptions& options) {

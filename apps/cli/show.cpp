@@ -5,7 +5,9 @@
 
 #include "commands.hpp"
 #include "describe_model.hpp"
+#include "describe_study.hpp"
 #include "gpilot/study/model_file.hpp"
+#include "gpilot/study/study.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -13,7 +15,8 @@ namespace gpilot::cli {
 namespace {
 
 struct ShowArguments {
-  std::string model;
+  std::string file;
+  std::string last = "10";
   Format format = Format::kText;
 };
 
@@ -85,26 +88,43 @@ void print_text(const std::string& path, const ssm::Model& model) {
   print_baselines(model);
 }
 
+void show_study(const ShowArguments& arguments) {
+  const study::Study study = study::Study::open(arguments.file, study::Access::kRead);
+  if (arguments.format == Format::kJson) {
+    fmt::print("{}\n", study_json(study).dump(2));
+    return;
+  }
+  print_study(study, parse_count("--last", arguments.last, 0));
+}
+
 void run_show(const ShowArguments& arguments) {
-  const ssm::Model model = study::load_model(arguments.model);
+  if (study::is_study(arguments.file)) {
+    show_study(arguments);
+    return;
+  }
+  const ssm::Model model = study::load_model(arguments.file);
   if (arguments.format == Format::kJson) {
     fmt::print("{}\n", model_json(model).dump(2));
     return;
   }
-  print_text(arguments.model, model);
+  print_text(arguments.file, model);
 }
 
 }  // namespace
 
 void add_show(CLI::App& app) {
   const auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* command = app.add_subcommand("show", "explain a model in words and numbers");
-  command->add_option("MODEL", arguments->model, "model file written by 'gpilot fit'")->required();
+  CLI::App* command = app.add_subcommand("show", "explain a model or a study in words and numbers");
+  command->add_option("FILE", arguments->file, "model written by 'gpilot fit', or study")->required();
+  command->add_option("--last", arguments->last, "newest steps of a study to list")
+      ->type_name("N")
+      ->capture_default_str();
   add_format(*command, arguments->format);
   command->footer(
       "Examples:\n"
       "  gpilot show model.json\n"
-      "  gpilot show model.json --format json");
+      "  gpilot show model.json --format json\n"
+      "  gpilot show rig.study --last 20");
   command->callback([arguments] { run_show(*arguments); });
 }
 

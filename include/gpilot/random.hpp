@@ -23,6 +23,7 @@ enum class Purpose : std::uint32_t {
   kTest = 11,
   kStrategy = 12,
   kTestControls = 13,
+  kBatches = 14,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).

@@ -7,7 +7,7 @@ program=$1
 . "$(dirname "$0")/support.sh"
 
 for command in fit show transition; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 # From simulated data to a model, its explanation and its function.
@@ -24,7 +24,7 @@ expect_line "Wrote a.json" a.txt
 "$program" show a.json >show.txt
 expect_line "th' = th + dt/2 (th_dot + th_dot')" show.txt
 expect_line "th_dot' = th_dot + f(th, th_dot, c)" show.txt
-"$program" show a.json --format json | grep -q '"kind": "kinematic"' || fail "show in JSON"
+"$program" show a.json --format json | grep '"kind": "kinematic"' >/dev/null || fail "show in JSON"
 printf 'note,th,th_dot,c\n7,0.1,0.2,0.3\n8,-0.1,1,-0.3\n' >grid.csv
 "$program" transition a.json grid.csv -o f.csv >/dev/null
 expect_equal "transition's columns" "$(head -1 f.csv)" \
@@ -49,7 +49,40 @@ expect_line "47 rows in 2 sequence(s)" ab.txt
 expect_line "15 rows in 1 sequence(s)" rows.txt
 "$program" fit b.csv --from a.json -o warm.json >warm.txt || fail "--from"
 expect_line "y_th measures th" warm.txt
-"$program" show warm.json | grep -qF "th' = th + dt/2 (th_dot + th_dot')" || fail "--from drops what was declared"
+"$program" show warm.json | grep -F "th' = th + dt/2 (th_dot + th_dot')" >/dev/null || fail "--from drops what was declared"
+
+# Batches: all rows count, the same bytes for any number of threads, nothing of the files is held.
+"$program" simulate pendulum --steps 600 --hold 1:5 --seed 4 -o long.csv >/dev/null
+batch=(fit long.csv b.csv "${pendulum[@]}" --batch 60 --batch-length 20 --batches 2 --rounds 2 --polish 5)
+"$program" "${batch[@]}" -o batch.json >batch.txt
+expect_line "622 rows in 2 sequence(s)" batch.txt
+expect_line "parameters from 2 batches of 60 rows, the function from all 622 rows" batch.txt
+"$program" show batch.json | grep "learned from 622 rows in 2 sequence(s)" >/dev/null || fail "show of a model by batches"
+"$program" "${batch[@]}" --threads 2 -o batch2.json >/dev/null
+cmp -s batch.json batch2.json || fail "--batch with --threads 2 gives another model"
+"$program" "${batch[@]}" --seed 5 -o batch2.json >/dev/null
+cmp -s batch.json batch2.json && fail "--seed does not change the batches"
+"$program" score batch.json b.csv --warmup 5 >/dev/null || fail "score of a model by batches"
+
+# Ctrl-C and SIGTERM keep the best model so far.
+"$program" simulate pendulum --steps 20000 --hold 1:5 --seed 6 -o longer.csv >/dev/null
+for signal in INT TERM; do
+  "$program" fit longer.csv "${pendulum[@]}" --verbose -o kept.json >kept.txt 2>kept.err &
+  running=$!
+  for _ in $(seq 3000); do
+    grep -q "linear" kept.err && break
+    kill -0 "$running" 2>/dev/null || break
+    sleep 0.02
+  done
+  kill -"$signal" "$running" || true
+  code=0
+  wait "$running" || code=$?
+  expect_equal "exit code of a fit after SIG$signal" "$code" 130
+  expect_line "interrupted: the best model so far is in kept.json" kept.err
+  expect_line "status: interrupted: training was stopped at 'linear'" kept.txt
+  "$program" score kept.json b.csv --warmup 5 >/dev/null || fail "score of an interrupted model"
+  rm -f kept.json kept.txt kept.err  # what the next one waits for must be its own
+done
 
 # Which state an output measures.
 "$program" simulate cart-pole --steps 20 --hold 1:5 --seed 3 -o cart.csv >/dev/null
@@ -119,6 +152,13 @@ expect_refused "--range: " "${fit[@]}" --range c=1:1 -o x.json
 expect_refused "unknown column or state 'd'" "${fit[@]}" --range d=0:1 -o x.json
 expect_refused "--inducing" "${fit[@]}" --inducing -3 -o x.json
 expect_refused "--threads" "${fit[@]}" --threads 0 -o x.json
+expect_refused "--batch: " "${fit[@]}" --batch 3 -o x.json
+expect_refused "--batch-length: goes with --batch ROWS only" "${fit[@]}" --batch-length 30 -o x.json
+expect_refused "--batches: goes with --batch ROWS only" "${fit[@]}" --batches 3 -o x.json
+expect_refused "--batch: does not go with --from" fit b.csv --from a.json --batch 20 -o x.json
+expect_refused "not with adam" "${fit[@]}" --batch 20 --method adam -o x.json
+expect_refused "slow.csv: its rows are 1 s apart" fit a.csv slow.csv "${pendulum[@]}" --batch 20 -o x.json
+expect_refused "no column 'u'" fit a.csv --inputs u --outputs y_th --states 2 --batch 20 -o x.json
 expect_refused "--learning-rate" "${fit[@]}" --learning-rate 0 -o x.json
 expect_refused "no directory 'nowhere'" "${fit[@]}" -o nowhere/x.json
 expect_refused "it is a directory" "${fit[@]}" -o .

@@ -7,7 +7,7 @@ program=$1
 . "$(dirname "$0")/support.sh"
 
 for command in run criterion; do
-  "$program" "$command" --help | grep -q 'Examples:' || fail "$command --help has no examples"
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
 # Every line of a record is whole: it opens with its step, counted from 0, and closes both braces.
@@ -49,7 +49,7 @@ expect_equal "lines with initial measurements" "$(grep -c '"initial"' a/steps.js
 for text in '"format": "gpilot-run"' '"version": 1' '"library_version": "' '"strategy": "totmi"' '"seed": 2' '"initial": 4' '"retrain_every": 1'; do
   expect_line "$text" a/run.json
 done
-"$program" show a/model.json | grep -q th_dot || fail "the model cannot be shown"
+"$program" show a/model.json | grep th_dot >/dev/null || fail "the model cannot be shown"
 "$program" run pendulum --steps 3 --initial 4 --seed 2 -o b --format json >b.json 2>/dev/null
 cmp -s a/data.csv b/data.csv || fail "the same seed gave other data"
 cmp -s a/model.json b/model.json || fail "the same seed gave another model"

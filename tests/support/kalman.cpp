@@ -53,7 +53,8 @@ KalmanResult kalman_rts(const inference::LinearGaussian& model, const ssm::Serie
   for (Index t = 0; t < n; ++t) {
     const auto k = static_cast<std::size_t>(t);
     if (series.first[k]) {
-      predicted[k] = {model.x0_mean, Matrix(model.x0_sd.cwiseAbs2().asDiagonal())};
+      const ssm::StartPrior& x0 = series.broad[k] ? model.broad_start : model.start;
+      predicted[k] = {x0.mean, Matrix(x0.sd.cwiseAbs2().asDiagonal())};
     } else {
       Vector input(W.cols());
       input << series.controls.col(t - 1), 1.0;
@@ -94,8 +95,8 @@ inference::LinearGaussian linear_model(const ssm::Structure& structure, const ss
   model.C = p.C;
   model.d = p.d;
   model.r = p.log_r.array().exp();
-  model.x0_mean = structure.x0_mean;
-  model.x0_sd = structure.x0_sd;
+  model.start = ssm::start_prior(structure, false);
+  model.broad_start = ssm::start_prior(structure, true);
   return model;
 }
 

@@ -31,6 +31,7 @@ RandomProblem::RandomProblem(const Options& o) {
     ssm::Sequence s{random.normal_matrix(rows, 1), random.normal_matrix(rows, E)};
     s.outputs(0, 0) = std::numeric_limits<double>::quiet_NaN();
     s.outputs(rows - 2, E - 1) = std::numeric_limits<double>::quiet_NaN();
+    s.broad_start = !data.empty();  // the second one begins anywhere
     data.push_back(s);
   }
   series = ssm::concatenate(data);

@@ -27,7 +27,7 @@ struct SampledOptions {
   Index samples = 50;
   bool tied = false;
   std::uint64_t seed = 0;
-  std::function<void(int epoch, double objective)> on_epoch;
+  std::function<bool(int epoch, double objective)> on_epoch;  ///< returns whether to go on
 };
 
 struct SampledResult {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,7 +27,7 @@ Method method_from_name(std::string_view text);
 /// Where a long fit is: a stage in words, and how far it is.
 struct Progress {
   std::string stage;
-  double fraction = 0.0;  ///< 0..1
+  double fraction = 0.0;  ///< 0..1 of all the work there may be; never falls, and jumps where less was needed
   double objective = 0.0;
 };
 
@@ -55,6 +56,9 @@ struct FitOptions {
   int threads = 1;
   std::uint64_t seed = 0;
   std::function<void(const Progress&)> on_progress;
+  /// When it becomes true, training ends within an evaluation of the bound: the model is the best so far, its status
+  /// "interrupted".
+  const std::atomic<bool>* stop = nullptr;
 
   /// Throws InputError naming the field.
   void validate() const;

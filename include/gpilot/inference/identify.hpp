@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,6 +40,7 @@ struct IdentifyOptions {
   int threads = 1;
   std::uint64_t seed = 0;
   std::function<void(const Progress&)> on_progress = {};
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the best candidate so far is kept
 
   /// Throws InputError naming the field.
   void validate() const;

@@ -20,7 +20,7 @@ struct ChainPotentials {
 };
 
 /// The potentials of q(x) itself, about its means (so h = 0).
-void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out);
+void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out, int threads = 1);
 
 /// Where the bound's natural gradient points from q: the statistically linearised transition at the nodes, the exact
 /// emission, and for every x_t a site that carries what linearising lost (docs/math/estep.md). The site's precision is
@@ -39,7 +39,7 @@ struct LinearGaussian {
   Vector q;     ///< [D]
   Matrix C;     ///< [E x D]
   Vector d, r;  ///< [E]
-  Vector x0_mean, x0_sd;
+  ssm::StartPrior start, broad_start;
 };
 
 /// The exact posterior of a linear-Gaussian model.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpilot/inference/lbfgs.hpp"
@@ -15,7 +17,15 @@ namespace gpilot::inference {
 /// step is kept only if the objective (bound plus log prior) rises: within a start it never falls.
 class Trainer {
  public:
-  Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q);
+  /// With `given`, which must outlive the trainer, q(v) is held at it instead of being the optimal one.
+  Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
+          const std::vector<gp::Weights>* given = nullptr);
+
+  /// Called before every evaluation of the bound with the objective so far; when it returns false, training ends where
+  /// it stands, and every further step does nothing.
+  using OnEvaluation = std::function<bool(double objective)>;
+  void on_evaluation(OnEvaluation callback) { on_evaluation_ = std::move(callback); }
+  bool stopped() const { return stopped_; }
 
   /// Up to `steps` smoothing steps; stops early when the objective gains less than `tolerance`. Returns the gain.
   double e_step(int steps, double tolerance = 1e-3);
@@ -46,8 +56,9 @@ class Trainer {
 
  private:
   double evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q);
-  void refresh();
+  bool refresh();
   void accept();
+  void move_to(double objective);
 
   ssm::Elbo& elbo_;
   Priors priors_;
@@ -67,6 +78,9 @@ class Trainer {
   bool converged_ = false;
   ChainPotentials current_, target_, mixed_;
   ssm::StatePosterior candidate_;
+  const std::vector<gp::Weights>* given_;
+  OnEvaluation on_evaluation_;
+  bool stopped_ = false;
 };
 
 }  // namespace gpilot::inference

@@ -10,6 +10,8 @@ namespace gpilot::ssm {
 struct Sequence {
   Matrix controls;  ///< [T + 1 x P]
   Matrix outputs;   ///< [T + 1 x E]
+  /// The state of its first row may be anywhere; otherwise it has the declared prior p(x_0).
+  bool broad_start = false;
 
   Index rows() const { return outputs.rows(); }
 };
@@ -22,6 +24,7 @@ struct Series {
   Matrix controls;           ///< [P x n]; never NaN (a missing last control is 0)
   Matrix outputs;            ///< [E x n]; NaN = missing
   std::vector<bool> first;   ///< [n]
+  std::vector<bool> broad;   ///< [n] first rows whose state may be anywhere
   std::vector<Index> start;  ///< first row of each sequence, then n
 
   Index rows() const { return outputs.cols(); }

@@ -37,6 +37,7 @@ class Elbo {
   void weights_gradient(const Parameters& p, std::vector<gp::Weights>& bar) const;
 
   const Structure& structure() const { return structure_; }
+  int threads() const { return threads_; }
   const Series& series() const { return series_; }
   const ElboTerms& terms() const { return terms_; }
   /// q(v) of the last evaluation.
@@ -45,37 +46,65 @@ class Elbo {
   /// After gradient(): what the E-step needs of every transition.
   const TransitionMessages& messages() const { return messages_; }
   const Matrix& left() const { return L_; }
+  /// The prior of the first row t of a sequence.
+  const StartPrior& start_of(Index t) const {
+    return series_.broad[static_cast<std::size_t>(t)] ? broad_start_ : declared_start_;
+  }
   /// J plus the mean function's slope in x [D x D].
   const Matrix& effective_right() const { return J_; }
   void set_nodes(gp::Nodes nodes) { regression_.set_nodes(std::move(nodes)); }
 
  private:
+  /// Sums over the rows of one chunk. Chunks depend on the data alone and are added in order, so that the bits do not
+  /// depend on the number of threads.
+  struct ChunkSums {
+    ElboTerms terms;
+    Vector noise;  ///< [D] sum_t (L S_t L^T)_dd
+    Matrix W_bar;  ///< [D x I + 1]
+    Matrix C_bar;  ///< [E x D]
+    Vector d_bar, log_r_bar;
+
+    void set_zero();
+  };
+
   double evaluate(const Parameters& p, const StatePosterior& q, const std::vector<gp::Weights>* weights,
                   Parameters* p_bar, StatePosterior* q_bar);
-  void update_mean_function(const Parameters& p);
+  /// What all rows share: the mean function, the noises' precisions.
+  void prepare(const Parameters& p);
   template <int N>
   void forward(const Parameters& p, const StatePosterior& q);
   template <int N>
-  void emission_forward(const Parameters& p, const StatePosterior& q, Index t);
+  void covariances(const StatePosterior& q);
+  template <int N>
+  void forward_row(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums);
+  template <int N>
+  void emission_forward(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums);
   template <int N>
   void backward(const Parameters& p, const StatePosterior& q, Parameters& p_bar, StatePosterior& q_bar);
   template <int N>
+  void backward_row(const Parameters& p, const StatePosterior& q, Index t, StatePosterior& q_bar, ChunkSums& sums);
+  template <int N>
   void emission_backward(const Parameters& p, const StatePosterior& q, Index t, SmallMatrix<N>& P_bar,
-                         Parameters& p_bar, StatePosterior& q_bar);
+                         StatePosterior& q_bar, ChunkSums& sums);
+  template <int N>
+  void finish_row(const StatePosterior& q, Index t, StatePosterior& q_bar);
+  void add_chunks(Parameters& p_bar);
 
   const Structure& structure_;
   const Series& series_;
   NodeRegression regression_;
   TransitionMessages messages_;
   ElboTerms terms_;
-  Matrix L_;      ///< [D x D]
-  Matrix J_;      ///< [D x D], mean function included
-  Matrix W_c_;    ///< [D x P]
-  Vector w_1_;    ///< [D]
-  Vector noise_;  ///< [D] sum_t (L S_t L^T)_dd
-  std::vector<Index> mean_rows_;
-  Vector has_noise_;  ///< [D] 1, or 0 for shift rows
-  Matrix W_bar_;      ///< [D x I + 1]
+  StartPrior declared_start_, broad_start_;
+  Matrix L_;          ///< [D x D]
+  Matrix J_;          ///< [D x D], mean function included
+  Matrix W_c_;        ///< [D x P]
+  Vector w_1_;        ///< [D]
+  Vector q_inverse_;  ///< [D]
+  Matrix S_direct_;   ///< [D x D] what the process noise adds to dF/dS_t
+  std::vector<Index> mean_rows_;  ///< states with a mean function
+  int threads_;
+  std::vector<ChunkSums> sums_;
 };
 
 }  // namespace gpilot::ssm

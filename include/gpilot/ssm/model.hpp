@@ -116,7 +116,7 @@ struct Setting {
 /// What training did.
 struct FitReport {
   std::vector<Setting> settings;      ///< every option that the result depends on
-  std::string status;                 ///< "converged", "iteration limit" or "motion as noise"
+  std::string status;                 ///< "converged", "iteration limit", "motion as noise" or "interrupted"
   std::string message;                ///< one sentence
   double bound = 0.0;                 ///< ELBO of the model
   double objective = 0.0;             ///< ELBO plus log prior

@@ -131,6 +131,7 @@ class NodeRegression {
   std::vector<gp::Statistics> statistics_;
   std::vector<gp::Weights> weights_;
   Vector quadratic_;
+  Vector kl_;  ///< [G] KL[q(v_g) || p(v_g)]
 };
 
 }  // namespace gpilot::ssm

@@ -21,6 +21,8 @@
 namespace gpilot::ssm {
 
 inline constexpr Index kMaxStates = 16;
+/// Standard deviation of a first state that may be anywhere. Scaled units: three times the range or spread of the data.
+inline constexpr double kBroadStartSd = 3.0;
 
 enum class MeanKind { kZero, kIdentity, kLinear };
 
@@ -77,6 +79,14 @@ struct Structure {
   /// Throws InputError for shapes that make no sense.
   void validate() const;
 };
+
+/// The independent Gaussian prior of a sequence's first state.
+struct StartPrior {
+  Vector mean, sd;  ///< [D]
+};
+
+/// The declared p(x_0), or the broad one of a sequence that may begin anywhere.
+StartPrior start_prior(const Structure& structure, bool broad);
 
 /// What is learned (and, with the same shape, a gradient in it).
 struct Parameters {

@@ -10,6 +10,10 @@
 /// A model's content for people: everything in user units. Inputs of the transition are the states, then the controls.
 namespace gpilot::ssm {
 
+/// Settings of a model whose q(x) holds only part of its training rows: how many rows and sequences there were.
+inline constexpr const char* kRowsSetting = "rows";
+inline constexpr const char* kSequencesSetting = "sequences";
+
 /// How one state moves.
 struct RowSummary {
   std::string state;

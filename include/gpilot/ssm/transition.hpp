@@ -55,8 +55,8 @@ class Filter {
  public:
   Filter(const Transition& transition, gp::Nodes nodes);
 
-  /// p(x_0) of the model.
-  StateBelief initial() const;
+  /// p(x_0) of the model, or the broad prior of a sequence that may begin anywhere.
+  StateBelief initial(bool broad = false) const;
   /// x_t -> x_{t+1} under a control.
   StateBelief predict(const StateBelief& belief, VectorRef control) const;
   /// Conditions on the outputs that are not NaN; returns their log density under the belief (0 when none is there).

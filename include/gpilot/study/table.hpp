@@ -26,7 +26,7 @@ struct Table {
 };
 
 using OnHeader = std::function<void(std::span<const std::string> columns)>;
-using OnRow = std::function<void(std::span<const double> values)>;
+using OnRow = std::function<bool(std::span<const double> values)>;  ///< returns whether to read on
 
 /// Reads a file row by row, in memory of one row. Throws InputError that names the file, the line, the column and the
 /// offending text, and says what was expected.

@@ -63,8 +63,9 @@ std::unique_ptr<Criterion> latest_information_from_x0(const Situation& situation
   }
   const ssm::Series& series = *situation.history;
   const ssm::Filter filter(situation.transition, situation.nodes);
-  ssm::StateBelief belief = filter.initial();
-  for (Index t = series.start[series.start.size() - 2]; t + 1 < series.rows(); ++t) {
+  const Index first = series.start[series.start.size() - 2];
+  ssm::StateBelief belief = filter.initial(series.broad[static_cast<std::size_t>(first)]);
+  for (Index t = first; t + 1 < series.rows(); ++t) {
     belief = filter.predict(belief, series.controls.col(t));
   }
   return std::make_unique<LatestInformation>(situation, belief);

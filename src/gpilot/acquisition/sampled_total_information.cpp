@@ -31,12 +31,12 @@ double mean_log_normal(const Matrix& residuals, const Matrix& K) {
                  static_cast<double>(residuals.cols()) * kLogTwoPi);
 }
 
-/// KL[ N(mean, S) || N(0, diag(sd^2)) ] of the first state.
-double initial_divergence(const ssm::Structure& s, VectorRef mean, const Matrix& S_chol) {
-  const Vector precision = s.x0_sd.cwiseAbs2().cwiseInverse();
+/// KL[ N(mean, S) || p(x_0) ] of the first state.
+double initial_divergence(const ssm::StartPrior& x0, VectorRef mean, const Matrix& S_chol) {
+  const Vector precision = x0.sd.cwiseAbs2().cwiseInverse();
   const double trace = S_chol.rowwise().squaredNorm().dot(precision);
-  const double squares = (mean - s.x0_mean).cwiseAbs2().dot(precision);
-  return 0.5 * (trace + squares - static_cast<double>(s.states) + 2.0 * s.x0_sd.array().log().sum() -
+  const double squares = (mean - x0.mean).cwiseAbs2().dot(precision);
+  return 0.5 * (trace + squares - static_cast<double>(mean.size()) + 2.0 * x0.sd.array().log().sum() -
                 linalg::log_determinant(S_chol));
 }
 
@@ -115,7 +115,8 @@ SampledTotalInformation::SampledTotalInformation(const Situation& situation, Ind
   RandomStream random(situation.seed, Purpose::kStrategy, situation.trial, situation.step);
   const Matrix S0_chol = q.S_chol.middleCols(D * first, D);
   x_ = (random.normal_matrix(samples, D) * S0_chol.transpose()).rowwise() + q.m.col(first).transpose();
-  history_ = initial_divergence(transition.structure(), q.m.col(first), S0_chol);
+  const bool broad = situation.history->broad[static_cast<std::size_t>(first)];
+  history_ = initial_divergence(ssm::start_prior(transition.structure(), broad), q.m.col(first), S0_chol);
   for (const gp::Weights& v : transition.weights()) {
     history_ += gp::kl_to_standard_normal(v);
   }

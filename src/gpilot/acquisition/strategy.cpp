@@ -38,14 +38,14 @@ class Maximise : public Strategy {
 };
 
 struct Entry {
-  StrategyInfo info;
+  std::string_view name;
   DrawControl draw;
   MakeCriterion make;
 };
 
 const std::vector<Entry>& entries() {
-#define DRAW(name, function, summary) Entry{{name, summary}, function, nullptr},
-#define MAXIMISE(name, function, summary) Entry{{name, summary}, nullptr, function},
+#define DRAW(name, function, summary) Entry{name, function, nullptr},
+#define MAXIMISE(name, function, summary) Entry{name, nullptr, function},
   static const std::vector<Entry> all{
 #include "strategies.def"
   };
@@ -56,28 +56,9 @@ const std::vector<Entry>& entries() {
 
 }  // namespace
 
-const std::vector<StrategyInfo>& strategies() {
-  static const std::vector<StrategyInfo> all = [] {
-    std::vector<StrategyInfo> infos;
-    for (const Entry& entry : entries()) {
-      infos.push_back(entry.info);
-    }
-    return infos;
-  }();
-  return all;
-}
-
-std::vector<std::string> strategy_names() {
-  std::vector<std::string> names;
-  for (const StrategyInfo& info : strategies()) {
-    names.push_back(info.name);
-  }
-  return names;
-}
-
 std::unique_ptr<Strategy> make_strategy(std::string_view name) {
   for (const Entry& entry : entries()) {
-    if (entry.info.name != name) {
+    if (entry.name != name) {
       continue;
     }
     if (entry.draw != nullptr) {

@@ -135,8 +135,8 @@ SampledResult train_sampled(ssm::Elbo& elbo, const Priors& priors, const ssm::Fr
     adam.step(gradient, x);
     result.trace.push_back(objective);
     ++result.evaluations;
-    if (options.on_epoch) {
-      options.on_epoch(epoch + 1, objective);
+    if (options.on_epoch && !options.on_epoch(epoch + 1, objective)) {
+      break;
     }
   }
   unpack_all();

@@ -50,6 +50,9 @@ std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
 
 void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
   const ssm::ModelSpec& old = previous.spec;
+  if (!previous.report.structure.empty()) {
+    throw InputError("the model to start from has identified states: identify it again, from all the data");
+  }
   if (old.inputs != spec.inputs || old.outputs != spec.outputs || old.states != spec.states ||
       old.derivatives != spec.derivatives || old.linear_kernel != spec.linear_kernel || old.kernel != spec.kernel) {
     throw InputError("the model to start from has other inputs, outputs, states, derivatives or kernel");
@@ -83,7 +86,10 @@ void Fitter::describe(const Trained& best, ssm::FitReport& report) const {
   const double least = report.explained.minCoeff(&worst);
   const std::string& state =
       spec_.states[static_cast<std::size_t>(structure_.gp_rows()[static_cast<std::size_t>(worst)])];
-  if (least < kExplainedLimit) {
+  if (progress_.stopped()) {
+    report.status = "interrupted";
+    report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
+  } else if (least < kExplainedLimit) {
     report.status = "motion as noise";
     report.message = fmt::format(
         "the function explains {:.0f} % of the motion of '{}', the rest is process noise: predictions beyond a few "
@@ -107,12 +113,12 @@ ssm::Model Fitter::run() {
   ssm::Component baseline = all.front().component;
   if (options_.method == Method::kAdam) {
     all.front() = train_paper(Trained(all.front()));
-  } else if (structure_.inducing > 0) {
+  } else if (structure_.inducing > 0 && !progress_.stopped()) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
-    if (continues()) {
+    if (continues() && !progress_.stopped()) {
       all.push_back(warm_start());
     }
-    for (int k = 1; k < options_.restarts; ++k) {
+    for (int k = 1; k < options_.restarts && !progress_.stopped(); ++k) {
       const Trained linear = train_linear(k);
       all.push_back(
           train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
@@ -120,13 +126,15 @@ ssm::Model Fitter::run() {
   }
   const auto less = [](const Trained& a, const Trained& b) { return a.density < b.density; };
   auto best = std::max_element(all.begin(), all.end(), less);
-  if (options_.method != Method::kAdam && best->component.structure.inducing > 0) {
+  if (options_.method != Method::kAdam && best->component.structure.inducing > 0 && !progress_.stopped()) {
     for (Trained& t : noise_path(Trained(*best))) {
       all.push_back(std::move(t));
     }
     best = std::max_element(all.begin(), all.end(), less);
   }
 
+  chosen_free_ = best->free;
+  progress_.complete(best->report.objective);
   ssm::Model model;
   model.report = best->report;
   for (const Trained& t : all) {
@@ -147,58 +155,6 @@ ssm::Model Fitter::run() {
   model.version = version();
   model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return model;
-}
-
-void FitOptions::validate() const {
-  const auto at_least = [](const char* field, double value, double lowest) {
-    if (!(value >= lowest)) {
-      throw InputError(fmt::format("{}: {} is below {}", field, value, lowest));
-    }
-  };
-  at_least("rounds", rounds, 0);
-  at_least("e-steps", e_steps, 1);
-  at_least("m-iterations", m_iterations, 1);
-  at_least("polish", polish, 1);
-  at_least("restarts", restarts, 1);
-  at_least("noise-path", noise_path, 0);
-  at_least("horizon", horizon, 1);
-  at_least("epochs", epochs, 1);
-  at_least("samples", static_cast<double>(samples), 1);
-  at_least("threads", threads, 1);
-  if (!(learning_rate > 0.0)) {
-    throw InputError(fmt::format("learning-rate: {} is not positive", learning_rate));
-  }
-  if (tied && method != Method::kAdam) {
-    throw InputError("tied q(x) goes with method adam only");
-  }
-  if (paper_start && method != Method::kAdam) {
-    throw InputError("the paper's start goes with method adam only");
-  }
-  if (paper_start && !(paper_start->variance > 0.0 && paper_start->length_scale > 0.0)) {
-    throw InputError(fmt::format("the paper's start: variance {} and length scale {}, expected positive numbers",
-                                 paper_start->variance, paper_start->length_scale));
-  }
-}
-
-std::string_view name(Method method) {
-  switch (method) {
-    case Method::kEm:
-      return "em";
-    case Method::kLbfgs:
-      return "lbfgs";
-    case Method::kAdam:
-      return "adam";
-  }
-  return "";
-}
-
-Method method_from_name(std::string_view text) {
-  for (const Method method : {Method::kEm, Method::kLbfgs, Method::kAdam}) {
-    if (text == name(method)) {
-      return method;
-    }
-  }
-  throw InputError(fmt::format("unknown method '{}': expected em, lbfgs or adam", text));
 }
 
 ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,

@@ -24,6 +24,14 @@ constexpr double kNoiseCut = 0.25;        ///< factor on the process variance al
 constexpr double kTrustedRatio = 10.0;    ///< values per determined weight from which in-sample densities are trusted
 constexpr double kDrifts[] = {0.5, 0.15, 1.5, 0.05};  ///< velocity drift a step of each restart's smoother, scaled
 
+/// Candidates that may be trained, the linear model included.
+double most_stages(const FitOptions& options, const ssm::ModelSpec& spec, bool continues) {
+  if (options.method == Method::kAdam) {
+    return 2.0;
+  }
+  return spec.inducing == 0 ? 1.0 : 1.0 + options.restarts + options.noise_path + (continues ? 1.0 : 0.0);
+}
+
 bool contains(const std::vector<Index>& rows, Index d) {
   return std::find(rows.begin(), rows.end(), d) != rows.end();
 }
@@ -38,7 +46,8 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
       // A warm start keeps its scales: the model must not shift under its own history.
       scaling_(previous != nullptr   ? previous->scaling
                : options.paper_start ? ssm::Scaling::identity(spec)
-                                     : ssm::make_scaling(spec, data)) {
+                                     : ssm::make_scaling(spec, data)),
+      progress_(options, most_stages(options, spec, continues())) {
   ssm::Dataset scaled;
   for (const ssm::Sequence& sequence : data) {
     scaled.push_back(scaling_.to_scaled(sequence));
@@ -63,12 +72,6 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   }
 }
 
-void Fitter::report_progress(const std::string& stage, double fraction, double objective) const {
-  if (options_.on_progress) {
-    options_.on_progress({stage, fraction, objective});
-  }
-}
-
 double Fitter::observed_values() const {
   return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
 }
@@ -81,15 +84,20 @@ Trained Fitter::judged(Trained t) const {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
   t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
-  report_progress(t.name, 1.0, t.report.objective);
+  progress_.end(t.report.objective);
   return t;
 }
 
 Trained Fitter::finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const {
+  return judged(result_of(std::move(name), trainer, elbo));
+}
+
+Trained Fitter::result_of(std::string name, Trainer& trainer, const ssm::Elbo& elbo) {
   Trained t;
   t.name = std::move(name);
   t.component = {elbo.structure(), trainer.parameters(), trainer.weights()};
   t.q = trainer.states();
+  t.free = trainer.free();
   t.converged = trainer.converged();
   t.report.bound = trainer.bound();
   t.report.objective = trainer.objective();
@@ -97,10 +105,20 @@ Trained Fitter::finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo
   t.report.evaluations = trainer.evaluations();
   t.report.message = trainer.message();
   t.report.extra_jitter = elbo.regression().extra_jitter();
-  return judged(std::move(t));
+  return t;
+}
+
+Trained Fitter::retrain(const ssm::Component& from, const ssm::Free& free, const gp::Nodes& nodes,
+                        const ssm::StatePosterior& q) {
+  progress_.begin("batch", 0.0);
+  ssm::Elbo elbo(from.structure, series_, nodes, options_.threads);
+  Trainer trainer(elbo, priors_, free, from.parameters, q);
+  train(trainer);
+  return result_of("batch", trainer, elbo);
 }
 
 void Fitter::train(Trainer& trainer) const {
+  trainer.on_evaluation([this](double objective) { return progress_.evaluated(objective); });
   if (options_.method == Method::kEm) {
     trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
   }
@@ -110,7 +128,7 @@ void Fitter::train(Trainer& trainer) const {
 /// The model without its GP: linear rows with Bayesian weights.
 Trained Fitter::train_linear(int restart) {
   const double drift_sd = kDrifts[static_cast<std::size_t>(restart) % std::size(kDrifts)];
-  report_progress("linear", 0.0, 0.0);
+  progress_.begin("linear", 0.0);
   ssm::Structure linear = structure_;
   linear.inducing = 0;
   linear.linear_kernel = true;
@@ -177,11 +195,11 @@ bool Fitter::nodes_suffice(const Trainer& trainer, int level) const {
 
 Trained Fitter::train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q) {
   for (;;) {
-    report_progress(name, 0.0, 0.0);
+    progress_.begin(name, 0.0);
     ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
     Trainer trainer(elbo, priors_, free_, p, q);
     train(trainer);
-    if (nodes_suffice(trainer, node_level_)) {
+    if (trainer.stopped() || nodes_suffice(trainer, node_level_)) {
       return finish(std::move(name), trainer, elbo);
     }
     gp::refined_nodes(structure_.states, ++node_level_, nodes_);
@@ -216,8 +234,9 @@ Trained Fitter::train_paper(const Trained& linear) {
                                .tied = options_.tied,
                                .seed = options_.seed,
                                .on_epoch = [&](int epoch, double objective) {
-                                 report_progress("adam", static_cast<double>(epoch) / options_.epochs, objective);
+                                 return progress_.reached(static_cast<double>(epoch) / options_.epochs, objective);
                                }};
+  progress_.begin("adam", 0.0);
   SampledResult result = train_sampled(elbo, priors_, free_, std::move(p), q, sampled, weights);
   Trained t;
   t.name = options_.tied ? "adam, tied q(x)" : "adam";
@@ -276,7 +295,7 @@ std::vector<Trained> Fitter::noise_path(const Trained& start) {
       break;
     }
     std::string name = fmt::format("{}, process noise / {:g}", start.name, std::pow(1.0 / std::sqrt(kNoiseCut), k));
-    report_progress(name, 0.0, last->report.objective);
+    progress_.begin(name, last->report.objective);
     ssm::Parameters p = last->component.parameters;
     for (const Index d : structure_.gp_rows()) {
       if (free_.q(d) != 0.0) {
@@ -287,7 +306,7 @@ std::vector<Trained> Fitter::noise_path(const Trained& start) {
     Trainer trainer(elbo, priors_, free, std::move(p), last->q);
     train(trainer);
     path.push_back(finish(std::move(name), trainer, elbo));
-    if (path.back().density <= last->density) {
+    if (path.back().density <= last->density || progress_.stopped()) {
       break;
     }
     last = &path.back();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fit_progress.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/inference/trainer.hpp"
 #include "gpilot/ssm/elbo.hpp"
@@ -16,6 +17,7 @@ struct Trained {
   std::string name;
   ssm::Component component;
   ssm::StatePosterior q;
+  ssm::Free free;  ///< what training moved
   ssm::FitReport report;
   bool converged = false;
   double density = 0.0;     ///< predictive, less the price of the determined weights
@@ -28,10 +30,19 @@ class Fitter {
   Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options, const ssm::Model* previous);
 
   ssm::Model run();
+  /// Trains a component further on this data, from q(x) of its rows, without candidates or judgement.
+  Trained retrain(const ssm::Component& from, const ssm::Free& free, const gp::Nodes& nodes,
+                  const ssm::StatePosterior& q);
+
+  const ssm::Series& series() const { return series_; }
+  const gp::Nodes& nodes() const { return nodes_; }
+  const Priors& priors() const { return priors_; }
+  /// After run(): what the chosen candidate's training moved.
+  const ssm::Free& chosen_free() const { return chosen_free_; }
 
  private:
-  void report_progress(const std::string& stage, double fraction, double objective) const;
   Trained finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const;
+  static Trained result_of(std::string name, Trainer& trainer, const ssm::Elbo& elbo);
   Trained judged(Trained trained) const;
   void train(Trainer& trainer) const;
   Trained train_linear(int restart);
@@ -62,6 +73,8 @@ class Fitter {
   ssm::Free free_;
   Priors priors_;
   Vector output_mean_, output_sd_;
+  ssm::Free chosen_free_;
+  mutable FitProgress progress_;
 };
 
 }  // namespace gpilot::inference

@@ -62,6 +62,7 @@ class Identifier {
 
  private:
   void report(const std::string& stage, double fraction) const;
+  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   const Cooked& linear_of(std::size_t problem, const LinearChoice& choice);
   const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
   std::vector<LinearChoice> linear_choices();
@@ -239,7 +240,7 @@ std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
 Judged Identifier::choose_gp(const Judged& linear) {
   std::vector<Judged> trained;
   const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
-  for (std::size_t k = 0; k < recipes.size(); ++k) {
+  for (std::size_t k = 0; k < recipes.size() && !stopped(); ++k) {
     report("Gaussian processes", static_cast<double>(k) / static_cast<double>(recipes.size()));
     Judged judged{.recipe = recipes[k]};
     try {
@@ -254,7 +255,7 @@ Judged Identifier::choose_gp(const Judged& linear) {
   std::stable_sort(trained.begin(), trained.end(), less);
   trained.resize(std::min(trained.size(), kValidated));
   std::erase_if(trained, [](const Judged& j) { return std::isinf(j.judgement); });
-  for (std::size_t k = 0; k < trained.size() && !quarters_.empty(); ++k) {
+  for (std::size_t k = 0; k < trained.size() && !quarters_.empty() && !stopped(); ++k) {
     report(trained[k].recipe.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
     trained[k].judgement = std::numeric_limits<double>::infinity();
     judge(trained[k]);
@@ -341,7 +342,12 @@ void Identifier::describe(const Judged& chosen, const Judged& linear, const Cook
   r.trace = cooked.trace;
   r.evaluations = cooked.evaluations;
   r.extra_jitter = cooked.extra_jitter;
-  r.status = cooked.converged ? "converged" : "iteration limit";
+  r.status = stopped() ? "interrupted" : cooked.converged ? "converged" : "iteration limit";
+  if (stopped()) {
+    r.message = "the choice was stopped; this is the best model so far";
+  } else if (!cooked.converged) {
+    r.message = fmt::format("as meant: more than {} joint steps overfit", options_.iterations);
+  }
   r.structure = std::string(name(chosen.recipe.kind));
   r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
                                  std::numeric_limits<double>::quiet_NaN());
@@ -434,10 +440,11 @@ ssm::Model Identifier::run() {
     // Side by side, in sample too: free runs from the same rows.
     const double same_runs = in_sample_error(linear_of(0, linear.recipe.linear).component);
     linear.judgement = std::sqrt(same_runs * linear.validation);
-    if (!free && std::isinf(gp.judgement)) {
+    if (!free && std::isinf(gp.judgement) && !stopped()) {
       throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
     }
-    if (!free || gp.judgement < kMargin * linear.judgement) {
+    const bool judged = gp.recipe.kind != StateKind::kLinear && (!std::isinf(gp.validation) || quarters_.empty());
+    if (judged && (!free || gp.judgement < kMargin * linear.judgement)) {
       chosen = gp;
     }
   }

@@ -13,7 +13,7 @@ double predictive_density(const ssm::Transition& transition, const ssm::Series& 
   ssm::StateBelief belief;
   for (Index t = 0; t < series.rows(); ++t) {
     if (series.first[static_cast<std::size_t>(t)]) {
-      belief = filter.initial();
+      belief = filter.initial(series.broad[static_cast<std::size_t>(t)]);
     } else {
       belief = filter.predict(belief, series.controls.col(t - 1));
     }

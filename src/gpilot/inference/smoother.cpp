@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "../parallel.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/small.hpp"
@@ -25,15 +26,19 @@ Square inverse_of(const Square& L) {
 }
 
 /// Not a template: an eigensolver for every size would take minutes to compile.
-SmallMatrix<Eigen::Dynamic> clip_negative(const SmallMatrix<Eigen::Dynamic>& symmetric) {
+SmallMatrix<Eigen::Dynamic> clip_eigenvalues(const SmallMatrix<Eigen::Dynamic>& symmetric) {
+  const Eigen::SelfAdjointEigenSolver<SmallMatrix<Eigen::Dynamic>> eigen(symmetric);
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+/// The nearest positive semidefinite matrix.
+template <int N>
+SmallMatrix<N> clip_negative(const SmallMatrix<N>& symmetric) {
   if (symmetric.rows() == 1) {
     return symmetric.cwiseMax(0.0);
   }
-  const Eigen::SelfAdjointEigenSolver<SmallMatrix<Eigen::Dynamic>> eigen(symmetric);
-  if (eigen.eigenvalues()(0) >= 0.0) {
-    return symmetric;
-  }
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).asDiagonal() * eigen.eigenvectors().transpose();
+  SmallMatrix<N> L(symmetric.rows(), symmetric.cols());
+  return linalg::small_cholesky(symmetric, L) ? symmetric : SmallMatrix<N>(clip_eigenvalues(symmetric));
 }
 
 /// Adds the emission's precision C^T R^-1 C of the outputs observed in row t.
@@ -47,62 +52,77 @@ void add_emission(const Matrix& C, const Vector& r_inverse, const ssm::Series& s
   }
 }
 
-template <int N>
-void potentials_of_impl(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out) {
-  for (Index t = 0; t < q.rows(); ++t) {
-    const SmallMatrix<N> S_chol = block<N>(q.S_chol, t);
-    const SmallMatrix<N> precision = inverse_of(S_chol);
-    block<N>(out.J, t) = precision;
-    if (!series.first[static_cast<std::size_t>(t)]) {
-      const SmallMatrix<N> A = block<N>(q.A, t);
-      const SmallMatrix<N> SA = precision * A;
-      block<N>(out.J_off, t) = -SA;
-      block<N>(out.J, t - 1) += A.transpose() * SA;
-    }
-  }
+/// Whether row t has a successor in its sequence.
+bool leads_on(const ssm::Series& series, Index t) {
+  return t + 1 < series.rows() && !series.first[static_cast<std::size_t>(t) + 1];
 }
 
+/// Row t's own block, and what the transition t -> t + 1 adds to it: each block is written by one row alone.
 template <int N>
-void target_impl(const ssm::Elbo& elbo, const ssm::Parameters& p, const ssm::StatePosterior& q,
-                 const ssm::StatePosterior& q_bar, ChainPotentials& out) {
+void potentials_of_row(const ssm::StatePosterior& q, const ssm::Series& series, Index t, ChainPotentials& out) {
+  const SmallMatrix<N> S_chol = block<N>(q.S_chol, t);
+  SmallMatrix<N> J = inverse_of(S_chol);
+  if (leads_on(series, t)) {
+    const SmallMatrix<N> S_chol_next = block<N>(q.S_chol, t + 1);
+    const SmallMatrix<N> A = block<N>(q.A, t + 1);
+    const SmallMatrix<N> SA = inverse_of(S_chol_next) * A;
+    block<N>(out.J_off, t + 1) = -SA;
+    J += A.transpose() * SA;
+  }
+  block<N>(out.J, t) = J;
+}
+
+/// What the rows of target_potentials share.
+template <int N>
+struct TargetWork {
+  Vector r_inverse;
+  SmallVector<N> q_noise, q_inverse;
+  SmallMatrix<N> L, LQ, LQL;
+
+  TargetWork(const ssm::Elbo& elbo, const ssm::Parameters& p)
+      : r_inverse((-p.log_r.array()).exp()),
+        q_noise(p.log_q.array().exp()),
+        q_inverse(q_noise.cwiseInverse()),
+        L(elbo.left()),
+        LQ(L.transpose() * q_inverse.asDiagonal()),
+        LQL(LQ * L) {}
+};
+
+template <int N>
+void target_of_row(const TargetWork<N>& w, const ssm::Elbo& elbo, const ssm::Parameters& p,
+                   const ssm::StatePosterior& q, Index t, ChainPotentials& out) {
   const ssm::Series& series = elbo.series();
   const ssm::TransitionMessages& messages = elbo.messages();
-  const Vector r_inverse = (-p.log_r.array()).exp();
-  const SmallVector<N> q_noise = p.log_q.array().exp();
-  const SmallVector<N> q_inverse = q_noise.cwiseInverse();
-  const SmallMatrix<N> L = elbo.left();
-  const SmallMatrix<N> LQ = L.transpose() * q_inverse.asDiagonal();
-  const SmallMatrix<N> LQL = LQ * L;
-  for (Index t = 0; t < series.rows(); ++t) {
-    block<N>(out.J, t).setZero();
-    add_emission<N>(p.C, r_inverse, series, t, block<N>(out.J, t));
-    if (series.first[static_cast<std::size_t>(t)]) {
-      block<N>(out.J, t).diagonal() += elbo.structure().x0_sd.array().square().inverse().matrix();
-      continue;
-    }
-    const SmallMatrix<N> P_chol = block<N>(messages.P_chol, t - 1);
-    const SmallMatrix<N> A = block<N>(q.A, t);
-    const SmallMatrix<N> r_xi = block<N>(messages.r_xi, t);
+  SmallMatrix<N> J = SmallMatrix<N>::Zero(q.states(), q.states());
+  add_emission<N>(p.C, w.r_inverse, series, t, J);
+  if (series.first[static_cast<std::size_t>(t)]) {
+    J.diagonal() += elbo.start_of(t).sd.array().square().inverse().matrix();
+  } else {
+    J += w.LQL;
+  }
+  if (leads_on(series, t)) {
+    const SmallMatrix<N> P_chol = block<N>(messages.P_chol, t);
+    const SmallMatrix<N> A = block<N>(q.A, t + 1);
+    const SmallMatrix<N> r_xi = block<N>(messages.r_xi, t + 1);
     const auto upper = P_chol.transpose().template triangularView<Eigen::Upper>();
     // F = E[g(x) xi^T] P_chol^-1 for the transition mean g, from sum_j dF/dr_j xi_j^T = -Q^-1 E[rho xi^T].
-    SmallMatrix<N> Ft = r_xi.transpose() * q_noise.asDiagonal();
+    SmallMatrix<N> Ft = r_xi.transpose() * w.q_noise.asDiagonal();
     upper.solveInPlace(Ft);
-    Ft += A.transpose() * L.transpose();
-    // The exact term's gradient in P_{t-1}, P_t and the covariance of (x_{t-1}, x_t) held: U = C P_chol^-T moves too,
-    // and with it S_t = P_t - U U^T.
-    SmallMatrix<N> moved = r_xi.transpose() * L * A * P_chol;
+    Ft += A.transpose() * w.L.transpose();
+    // The exact term's gradient in P_t, P_{t+1} and the covariance of (x_t, x_{t+1}) held: U = C P_chol^-T moves too,
+    // and with it S_{t+1} = P_{t+1} - U U^T.
+    SmallMatrix<N> moved = r_xi.transpose() * w.L * A * P_chol;
     upper.solveInPlace(moved);
-    const SmallMatrix<N> L_bar = block<N>(messages.x_xi, t) - moved;
+    const SmallMatrix<N> L_bar = block<N>(messages.x_xi, t + 1) - moved;
     SmallMatrix<N> P_bar = linalg::small_cholesky_backward<SmallMatrix<N>>(P_chol, L_bar);
-    P_bar -= 0.5 * A.transpose() * LQL * A;
-    const SmallMatrix<N> FQ = Ft * q_inverse.asDiagonal();
+    P_bar -= 0.5 * A.transpose() * w.LQL * A;
+    const SmallMatrix<N> FQ = Ft * w.q_inverse.asDiagonal();
     const SmallMatrix<N> linear = FQ * Ft.transpose();
     const SmallMatrix<N> site = -2.0 * P_bar - linear;
-    block<N>(out.J, t) += LQL;
-    block<N>(out.J_off, t) = -LQ * Ft.transpose();
-    block<N>(out.J, t - 1) += linear + SmallMatrix<N>(clip_negative(site));
+    block<N>(out.J_off, t + 1) = -w.LQ * Ft.transpose();
+    J += linear + clip_negative<N>(site);
   }
-  out.h = q_bar.m;
+  block<N>(out.J, t) = J;
 }
 
 template <int N>
@@ -152,16 +172,30 @@ void ChainPotentials::resize(Index states, Index rows) {
   }
 }
 
-void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out) {
+void potentials_of(const ssm::StatePosterior& q, const ssm::Series& series, ChainPotentials& out, int threads) {
   out.resize(q.states(), q.rows());
   out.h.setZero();
-  ssm::with_static_states(q.states(), [&]<int N>() { potentials_of_impl<N>(q, series, out); });
+  ssm::with_static_states(q.states(), [&]<int N>() {
+    for_each_chunk(q.rows(), threads, [&](Index /*chunk*/, Index begin, Index end) {
+      for (Index t = begin; t < end; ++t) {
+        potentials_of_row<N>(q, series, t, out);
+      }
+    });
+  });
 }
 
 void target_potentials(const ssm::Elbo& elbo, const ssm::Parameters& p, const ssm::StatePosterior& q,
                        const ssm::StatePosterior& q_bar, ChainPotentials& out) {
   out.resize(q.states(), q.rows());
-  ssm::with_static_states(q.states(), [&]<int N>() { target_impl<N>(elbo, p, q, q_bar, out); });
+  out.h = q_bar.m;
+  ssm::with_static_states(q.states(), [&]<int N>() {
+    const TargetWork<N> work(elbo, p);
+    for_each_chunk(q.rows(), elbo.threads(), [&](Index /*chunk*/, Index begin, Index end) {
+      for (Index t = begin; t < end; ++t) {
+        target_of_row<N>(work, elbo, p, q, t, out);
+      }
+    });
+  });
 }
 
 bool posterior_of(ChainPotentials& potentials, const ssm::Series& series, const Matrix& centre,
@@ -188,9 +222,10 @@ ssm::StatePosterior smooth(const LinearGaussian& model, const ssm::Series& serie
       }
     }
     if (series.first[static_cast<std::size_t>(t)]) {
-      const Vector precision = model.x0_sd.array().square().inverse();
+      const ssm::StartPrior& x0 = series.broad[static_cast<std::size_t>(t)] ? model.broad_start : model.start;
+      const Vector precision = x0.sd.array().square().inverse();
       J.diagonal() += precision;
-      potentials.h.col(t) += precision.cwiseProduct(model.x0_mean);
+      potentials.h.col(t) += precision.cwiseProduct(x0.mean);
       continue;
     }
     const Vector offset = model.W.leftCols(P) * series.controls.col(t - 1) + model.W.col(P);

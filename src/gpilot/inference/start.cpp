@@ -73,8 +73,8 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& s, const ssm::Series& 
   model.C = p.C;
   model.d = p.d;
   model.r = p.log_r.array().exp();
-  model.x0_mean = s.x0_mean;
-  model.x0_sd = s.x0_sd;
+  model.start = ssm::start_prior(s, false);
+  model.broad_start = ssm::start_prior(s, true);
   return smooth(model, series);
 }
 

@@ -38,8 +38,9 @@ ssm::StatePosterior tied_states(const ssm::Structure& structure, const ssm::Seri
   Matrix L;
   for (Index t = 0; t < series.rows(); ++t) {
     if (series.first[static_cast<std::size_t>(t)]) {
-      q.m.col(t) = structure.x0_mean;
-      q.S_chol.middleCols(D * t, D) = structure.x0_sd.asDiagonal();
+      const ssm::StartPrior x0 = ssm::start_prior(structure, series.broad[static_cast<std::size_t>(t)]);
+      q.m.col(t) = x0.mean;
+      q.S_chol.middleCols(D * t, D) = x0.sd.asDiagonal();
       continue;
     }
     emission(series, p, t, precision, information);

@@ -19,8 +19,14 @@ constexpr double kSettled = 1e-4;
 
 }  // namespace
 
-Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q)
-    : elbo_(elbo), priors_(std::move(priors)), free_(std::move(free)), p_(std::move(p)), q_(std::move(q)) {
+Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
+                 const std::vector<gp::Weights>* given)
+    : elbo_(elbo),
+      priors_(std::move(priors)),
+      free_(std::move(free)),
+      p_(std::move(p)),
+      q_(std::move(q)),
+      given_(given) {
   candidate_ = q_;
   objective_ = evaluate(p_, q_);
   if (objective_ == -kInfinity) {
@@ -31,12 +37,17 @@ Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters
   trace_.push_back(objective_);
 }
 
-/// Objective with gradients in p_bar_, q_bar_; -infinity where the bound is not defined.
+/// Objective with gradients in p_bar_, q_bar_; -infinity where the bound is not defined, and once training is stopped.
 double Trainer::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q) {
+  if (stopped_ || (on_evaluation_ && !on_evaluation_(objective_))) {
+    stopped_ = true;
+    message_ = "stopped";
+    return -kInfinity;
+  }
   ++evaluations_;
   gradient_is_current_ = false;
   try {
-    last_bound_ = elbo_.gradient(p, q, p_bar_, q_bar_);
+    last_bound_ = elbo_.gradient(p, q, p_bar_, q_bar_, given_);
   } catch (const NumericalError& error) {
     message_ = error.what();
     return -kInfinity;
@@ -44,13 +55,27 @@ double Trainer::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q)
   return last_bound_ + priors_.log_density(p, &p_bar_);
 }
 
-/// Brings the gradients back to (p_, q_) after evaluations elsewhere.
-void Trainer::refresh() {
+/// Brings the gradients back to (p_, q_) after evaluations elsewhere. Returns false once training is stopped.
+bool Trainer::refresh() {
   if (!gradient_is_current_) {
-    objective_ = evaluate(p_, q_);
+    const double value = evaluate(p_, q_);
+    if (stopped_) {
+      return false;
+    }
+    objective_ = value;
     bound_ = last_bound_;
     gradient_is_current_ = true;
   }
+  return !stopped_;
+}
+
+/// Takes p_ and q_, which were just set, as the new point.
+void Trainer::move_to(double objective) {
+  gradient_is_current_ = false;
+  objective_ = objective;
+  bound_ = objective - priors_.log_density(p_, nullptr);
+  refresh();
+  accept();
 }
 
 void Trainer::accept() {
@@ -63,12 +88,14 @@ double Trainer::e_step(int steps, double tolerance) {
   }
   const double before = objective_;
   for (int k = 0; k < steps; ++k) {
-    refresh();
-    potentials_of(q_, elbo_.series(), current_);
+    if (!refresh()) {
+      break;
+    }
+    potentials_of(q_, elbo_.series(), current_, elbo_.threads());
     target_potentials(elbo_, p_, q_, q_bar_, target_);
     const double start = objective_;
     bool risen = false;
-    for (; damping_ >= kSmallestDamping; damping_ *= 0.5) {
+    for (; damping_ >= kSmallestDamping && !stopped_; damping_ *= 0.5) {
       mixed_.resize(q_.states(), q_.rows());
       mixed_.J = (1.0 - damping_) * current_.J + damping_ * target_.J;
       mixed_.J_off = (1.0 - damping_) * current_.J_off + damping_ * target_.J_off;
@@ -102,7 +129,7 @@ double Trainer::e_step(int steps, double tolerance) {
 double Trainer::m_step(int iterations) {
   const double before = objective_;
   const Index count = ssm::free_count(p_, free_);
-  if (count == 0) {
+  if (count == 0 || stopped_) {
     return 0.0;
   }
   Vector flat(count);
@@ -118,14 +145,16 @@ double Trainer::m_step(int iterations) {
   const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = 1e-7});
   if (-result.value > objective_) {
     ssm::unpack(flat, free_, p_);
-    refresh();
-    accept();
+    move_to(-result.value);
   }
   return objective_ - before;
 }
 
 double Trainer::polish(int iterations, double tolerance) {
   const double before = objective_;
+  if (stopped_) {
+    return 0.0;
+  }
   const StateWhitening whitening(q_, elbo_.series(), elbo_.structure().shifts);
   const Index parameters = ssm::free_count(p_, free_);
   Vector flat = Vector::Zero(parameters + whitening.size());
@@ -146,8 +175,7 @@ double Trainer::polish(int iterations, double tolerance) {
   if (-result.value > objective_) {
     ssm::unpack(flat.head(parameters), free_, p_);
     whitening.to_states(flat.tail(whitening.size()), q_);
-    refresh();
-    accept();
+    move_to(-result.value);
   }
   return objective_ - before;
 }
@@ -157,7 +185,7 @@ int Trainer::rounds(int rounds, int e_steps, int m_iterations, double tolerance)
     const double start = objective_;
     e_step(e_steps);
     m_step(m_iterations);
-    if (objective_ - start < tolerance) {
+    if (objective_ - start < tolerance || stopped_) {
       return k + 1;
     }
   }
@@ -168,7 +196,8 @@ void Trainer::finish(int iterations) {
   constexpr int kTries = 3;
   for (int k = 0; k < kTries; ++k) {
     const double gain = polish(iterations, kPolishTolerance);
-    if (converged_) {
+    if (converged_ || stopped_) {
+      converged_ = converged_ && !stopped_;
       return;
     }
     const double more = e_step(3) + m_step(5);
@@ -181,7 +210,7 @@ void Trainer::finish(int iterations) {
 }
 
 std::vector<gp::Weights> Trainer::weights() {
-  elbo_.value(p_, q_);
+  elbo_.value(p_, q_, given_);
   gradient_is_current_ = false;
   return elbo_.weights();
 }

@@ -49,10 +49,12 @@ Series concatenate(const Dataset& data) {
   series.controls.resize(data.front().controls.cols(), n);
   series.outputs.resize(data.front().outputs.cols(), n);
   series.first.assign(static_cast<std::size_t>(n), false);
+  series.broad.assign(static_cast<std::size_t>(n), false);
   Index row = 0;
   for (const Sequence& s : data) {
     series.start.push_back(row);
     series.first[static_cast<std::size_t>(row)] = true;
+    series.broad[static_cast<std::size_t>(row)] = s.broad_start;
     series.controls.middleCols(row, s.rows()) = s.controls.transpose();
     series.outputs.middleCols(row, s.rows()) = s.outputs.transpose();
     row += s.rows();

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "../parallel.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 
@@ -21,16 +22,30 @@ Elbo::Elbo(const Structure& structure, const Series& series, gp::Nodes nodes, in
     : structure_(structure),
       series_(series),
       regression_(structure, series, std::move(nodes), threads),
+      declared_start_(start_prior(structure, false)),
+      broad_start_(start_prior(structure, true)),
       L_(structure.left()),
       J_(structure.right()),
       W_c_(Matrix::Zero(structure.states, structure.controls)),
       w_1_(Vector::Zero(structure.states)),
-      noise_(Vector::Zero(structure.states)),
+      q_inverse_(Vector::Zero(structure.states)),
+      S_direct_(Matrix::Zero(structure.states, structure.states)),
       mean_rows_(structure.mean_rows()),
-      has_noise_(Vector::Ones(structure.states)),
-      W_bar_(Matrix::Zero(structure.states, structure.inputs() + 1)) {
-  has_noise_.tail(structure.states - structure.stochastic()).setZero();
+      threads_(threads) {
   messages_.resize(structure.states, series.rows());
+  const Index D = structure.states;
+  const Index E = structure.outputs;
+  sums_.assign(static_cast<std::size_t>(chunk_count(series.rows())),
+               ChunkSums{{}, Vector(D), Matrix(D, structure.inputs() + 1), Matrix(E, D), Vector(E), Vector(E)});
+}
+
+void Elbo::ChunkSums::set_zero() {
+  terms = {};
+  noise.setZero();
+  W_bar.setZero();
+  C_bar.setZero();
+  d_bar.setZero();
+  log_r_bar.setZero();
 }
 
 double Elbo::value(const Parameters& p, const StatePosterior& q, const std::vector<gp::Weights>* weights) {
@@ -44,7 +59,7 @@ double Elbo::gradient(const Parameters& p, const StatePosterior& q, Parameters& 
 
 double Elbo::evaluate(const Parameters& p, const StatePosterior& q, const std::vector<gp::Weights>* weights,
                       Parameters* p_bar, StatePosterior* q_bar) {
-  update_mean_function(p);
+  prepare(p);
   with_static_states(structure_.states, [&]<int N>() { forward<N>(p, q); });
   if (p_bar != nullptr) {
     if (p_bar->log_q.size() != p.log_q.size() || p_bar->Z.rows() != p.Z.rows()) {
@@ -68,7 +83,7 @@ double Elbo::evaluate(const Parameters& p, const StatePosterior& q, const std::v
   return total;
 }
 
-void Elbo::update_mean_function(const Parameters& p) {
+void Elbo::prepare(const Parameters& p) {
   const Index D = structure_.states;
   const auto& rows = mean_rows_;
   for (std::size_t g = 0; g < rows.size(); ++g) {
@@ -77,52 +92,51 @@ void Elbo::update_mean_function(const Parameters& p) {
     W_c_.row(rows[g]) = w.segment(D, structure_.controls).transpose();
     w_1_(rows[g]) = w(structure_.inputs());
   }
+  q_inverse_ = (-p.log_q.array()).exp();
+  q_inverse_.tail(D - structure_.stochastic()).setZero();  // shift rows have neither noise nor entropy
+  for (Index i = 0; i < D; ++i) {  // -1/2 L^T Q^-1 L
+    for (Index j = 0; j < D; ++j) {
+      S_direct_(i, j) = -0.5 * L_.col(i).cwiseProduct(q_inverse_).dot(L_.col(j));
+    }
+  }
 }
 
 template <int N>
 void Elbo::forward(const Parameters& p, const StatePosterior& q) {
-  const Index D = structure_.states;
-  const SmallMatrix<N> L = L_;
-  const SmallMatrix<N> J = J_;
-  const Index D_s = structure_.stochastic();  // shift rows have neither noise nor entropy
-  const SmallVector<N> q_inverse = (-p.log_q.array()).exp() * has_noise_.array();
-  const double per_row = 0.5 * static_cast<double>(D) * kLogTwoPi;
+  covariances<N>(q);
+  for_each_chunk(series_.rows(), threads_, [&](Index chunk, Index begin, Index end) {
+    ChunkSums& sums = sums_[static_cast<std::size_t>(chunk)];
+    sums.set_zero();
+    for (Index t = begin; t < end; ++t) {
+      forward_row<N>(p, q, t, sums);
+    }
+  });
   terms_ = {};
-  noise_.setZero();
+  for (const ChunkSums& sums : sums_) {
+    terms_.emission += sums.terms.emission;
+    terms_.transition += sums.terms.transition;
+    terms_.initial += sums.terms.initial;
+    terms_.entropy += sums.terms.entropy;
+  }
+}
+
+/// P_t = A P_{t-1} A^T + S_t: the one recursion of the forward pass, so all else is left out of it.
+template <int N>
+void Elbo::covariances(const StatePosterior& q) {
+  const Index D = structure_.states;
   SmallMatrix<N> P(D, D);
   SmallMatrix<N> P_chol(D, D);
   SmallMatrix<N> U(D, D);
   for (Index t = 0; t < series_.rows(); ++t) {
     const auto S_chol = block<N>(q.S_chol, t);
-    const bool first = series_.first[static_cast<std::size_t>(t)];
-    const Index noisy = first ? D : D_s;
-    const auto S_diagonal = S_chol.diagonal().head(noisy).array();
-    if (!(S_diagonal > 0.0).all()) {
+    const Index noisy = series_.first[static_cast<std::size_t>(t)] ? D : structure_.stochastic();
+    if (!(S_chol.diagonal().head(noisy).array() > 0.0).all()) {
       throw NumericalError(fmt::format("q(x): S_chol of row {} has a diagonal that is not positive", t));
     }
-    terms_.entropy +=
-        S_diagonal.log().sum() + 0.5 * static_cast<double>(noisy) + 0.5 * static_cast<double>(noisy) * kLogTwoPi;
-    if (first) {
+    if (series_.first[static_cast<std::size_t>(t)]) {
       P_chol = S_chol;
-      const auto sd = structure_.x0_sd.array();
-      const SmallVector<N> deviation = (column<N>(q.m, t) - structure_.x0_mean).array() / sd;
-      terms_.initial -= per_row + sd.log().sum() + 0.5 * deviation.squaredNorm();
-      for (Index d = 0; d < D; ++d) {
-        terms_.initial -= 0.5 * P_chol.row(d).squaredNorm() / (structure_.x0_sd(d) * structure_.x0_sd(d));
-      }
     } else {
       U.noalias() = block<N>(q.A, t) * P_chol;
-      const auto m = column<N>(q.m, t - 1);
-      column<N>(messages_.offset, t) = L * column<N>(q.m, t) - J * m - w_1_;
-      if (structure_.controls > 0) {
-        column<N>(messages_.offset, t).noalias() -= W_c_ * series_.controls.col(t - 1);
-      }
-      block<N>(messages_.slope, t) = L * U - J * P_chol;
-      const SmallMatrix<N> LS = L * S_chol;
-      const SmallVector<N> spread = LS.rowwise().squaredNorm();
-      noise_ += spread;
-      terms_.transition -=
-          0.5 * (static_cast<double>(D_s) * kLogTwoPi + p.log_q.head(D_s).sum() + spread.dot(q_inverse));
       P.noalias() = U * U.transpose();
       P.noalias() += S_chol * S_chol.transpose();
       if (!linalg::small_cholesky(P, P_chol)) {
@@ -130,12 +144,49 @@ void Elbo::forward(const Parameters& p, const StatePosterior& q) {
       }
     }
     block<N>(messages_.P_chol, t) = P_chol;
-    emission_forward<N>(p, q, t);
   }
 }
 
 template <int N>
-void Elbo::emission_forward(const Parameters& p, const StatePosterior& q, Index t) {
+void Elbo::forward_row(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums) {
+  const Index D = structure_.states;
+  const double per_row = 0.5 * static_cast<double>(D) * kLogTwoPi;
+  const auto S_chol = block<N>(q.S_chol, t);
+  const bool first = series_.first[static_cast<std::size_t>(t)];
+  const Index noisy = first ? D : structure_.stochastic();
+  sums.terms.entropy += S_chol.diagonal().head(noisy).array().log().sum() + 0.5 * static_cast<double>(noisy) +
+                        0.5 * static_cast<double>(noisy) * kLogTwoPi;
+  if (first) {
+    const StartPrior& x0 = start_of(t);
+    const auto sd = x0.sd.array();
+    const SmallVector<N> deviation = (column<N>(q.m, t) - x0.mean).array() / sd;
+    sums.terms.initial -= per_row + sd.log().sum() + 0.5 * deviation.squaredNorm();
+    for (Index d = 0; d < D; ++d) {
+      sums.terms.initial -= 0.5 * S_chol.row(d).squaredNorm() / (x0.sd(d) * x0.sd(d));
+    }
+  } else {
+    const SmallMatrix<N> L = L_;
+    const SmallMatrix<N> J = J_;
+    const SmallMatrix<N> P_chol = block<N>(messages_.P_chol, t - 1);
+    const SmallMatrix<N> U = block<N>(q.A, t) * P_chol;
+    auto offset = column<N>(messages_.offset, t);
+    offset = L * column<N>(q.m, t) - J * column<N>(q.m, t - 1) - w_1_;
+    if (structure_.controls > 0) {
+      offset.noalias() -= W_c_ * series_.controls.col(t - 1);
+    }
+    block<N>(messages_.slope, t) = L * U - J * P_chol;
+    const SmallMatrix<N> LS = L * S_chol;
+    for (Index d = 0; d < noisy; ++d) {
+      const double spread = LS.row(d).squaredNorm();
+      sums.noise(d) += spread;
+      sums.terms.transition -= 0.5 * (kLogTwoPi + p.log_q(d) + spread * q_inverse_(d));
+    }
+  }
+  emission_forward<N>(p, q, t, sums);
+}
+
+template <int N>
+void Elbo::emission_forward(const Parameters& p, const StatePosterior& q, Index t, ChunkSums& sums) {
   const auto P_chol = block<N>(messages_.P_chol, t);
   for (Index e = 0; e < structure_.outputs; ++e) {
     const double y = series_.outputs(e, t);
@@ -145,78 +196,85 @@ void Elbo::emission_forward(const Parameters& p, const StatePosterior& q, Index 
     const SmallVector<N> c = p.C.row(e).transpose();
     const double residual = y - c.dot(column<N>(q.m, t)) - p.d(e);
     const SmallVector<N> spread = P_chol.transpose() * c;
-    terms_.emission -=
+    sums.terms.emission -=
         0.5 * (kLogTwoPi + p.log_r(e) + std::exp(-p.log_r(e)) * (residual * residual + spread.squaredNorm()));
   }
 }
 
+/// Three sweeps: what each row gives to dF/dm_t and dF/dP_t, the recursion of dF/dP_t alone, what follows from it.
+/// dF/dP_t stands in q_bar.S_chol meanwhile.
 template <int N>
 void Elbo::backward(const Parameters& p, const StatePosterior& q, Parameters& p_bar, StatePosterior& q_bar) {
+  const Index n = series_.rows();
+  for_each_chunk(n, threads_, [&](Index chunk, Index begin, Index end) {
+    ChunkSums& sums = sums_[static_cast<std::size_t>(chunk)];
+    for (Index t = begin; t < end; ++t) {
+      backward_row<N>(p, q, t, q_bar, sums);
+    }
+  });
+  for (Index t = n - 1; t > 0; --t) {
+    if (!series_.first[static_cast<std::size_t>(t)]) {
+      const SmallMatrix<N> A = block<N>(q.A, t);
+      const SmallMatrix<N> PA = block<N>(q_bar.S_chol, t) * A;
+      block<N>(q_bar.S_chol, t - 1).noalias() += A.transpose() * PA;
+    }
+  }
+  for_each_chunk(n, threads_, [&](Index /*chunk*/, Index begin, Index end) {
+    for (Index t = begin; t < end; ++t) {
+      finish_row<N>(q, t, q_bar);
+    }
+  });
+  add_chunks(p_bar);
+}
+
+/// Row t's own terms and those of the transition t -> t + 1, which starts from it.
+template <int N>
+void Elbo::backward_row(const Parameters& p, const StatePosterior& q, Index t, StatePosterior& q_bar, ChunkSums& sums) {
   const Index D = structure_.states;
   const Index P_count = structure_.controls;
   const SmallMatrix<N> L = L_;
-  const SmallMatrix<N> J = J_;
-  const Index D_s = structure_.stochastic();
-  const SmallVector<N> q_inverse = (-p.log_q.array()).exp() * has_noise_.array();
-  const SmallMatrix<N> S_direct = -0.5 * L.transpose() * q_inverse.asDiagonal() * L;
-  const SmallVector<N> x0_precision = structure_.x0_sd.array().square().inverse();
-  SmallMatrix<N> P_bar(D, D);       // dF/dP_t, symmetric
-  SmallMatrix<N> P_bar_next(D, D);  // what the transition t -> t + 1 adds to it
-  SmallMatrix<N> L_bar(D, D);
-  P_bar_next.setZero();
-  W_bar_.setZero();
-  for (Index t = series_.rows() - 1; t >= 0; --t) {
-    P_bar = P_bar_next;
-    emission_backward<N>(p, q, t, P_bar, p_bar, q_bar);
-    const auto S_chol = block<N>(q.S_chol, t);
-    auto m_bar = column<N>(q_bar.m, t);
-    if (series_.first[static_cast<std::size_t>(t)]) {
-      m_bar -= x0_precision.cwiseProduct(column<N>(q.m, t) - structure_.x0_mean);
-      P_bar.diagonal() -= 0.5 * x0_precision;
-      P_bar_next.setZero();
-    } else {
-      const auto P_chol = block<N>(messages_.P_chol, t - 1);
-      const auto A = block<N>(q.A, t);
-      const auto r_bar = column<N>(messages_.r_bar, t);
-      const auto r_xi = block<N>(messages_.r_xi, t);
-      // r = L m_t - J m_{t-1} - W_c c - w_1 + (L U - J P_chol) xi - f(x), U = A P_chol.
-      auto x_bar = column<N>(messages_.x_bar, t);
-      auto x_xi = block<N>(messages_.x_xi, t);
-      x_bar -= J.transpose() * r_bar;
-      x_xi -= J.transpose() * r_xi;
-      m_bar += L.transpose() * r_bar;
-      column<N>(q_bar.m, t - 1) += x_bar;
-      const SmallMatrix<N> U_bar = L.transpose() * r_xi;
-      const SmallMatrix<N> AP = A * P_chol;  // = U
-      block<N>(q_bar.A, t) = U_bar * P_chol.transpose() + 2.0 * P_bar * AP * P_chol.transpose();
-      L_bar = x_xi + A.transpose() * U_bar;
-      P_bar_next = linalg::small_cholesky_backward<SmallMatrix<N>>(P_chol, L_bar);
-      P_bar_next.noalias() += A.transpose() * P_bar * A;
-
-      W_bar_.leftCols(D) -= r_bar * column<N>(q.m, t - 1).transpose() + r_xi * P_chol.transpose();
-      if (P_count > 0) {
-        W_bar_.middleCols(D, P_count).noalias() -= r_bar * series_.controls.col(t - 1).transpose();
-      }
-      W_bar_.col(D + P_count) -= r_bar;
-      P_bar += S_direct;  // from here on dF/dS_t
+  SmallMatrix<N> P_bar = SmallMatrix<N>::Zero(D, D);  // dF/dP_t, symmetric, without what later rows send back
+  emission_backward<N>(p, q, t, P_bar, q_bar, sums);
+  auto m_bar = column<N>(q_bar.m, t);
+  if (series_.first[static_cast<std::size_t>(t)]) {
+    const StartPrior& x0 = start_of(t);
+    for (Index d = 0; d < D; ++d) {
+      const double precision = 1.0 / (x0.sd(d) * x0.sd(d));
+      m_bar(d) -= precision * (q.m(d, t) - x0.mean(d));
+      P_bar(d, d) -= 0.5 * precision;
     }
-    auto S_bar = block<N>(q_bar.S_chol, t);
-    S_bar = SmallMatrix<N>(2.0 * P_bar * S_chol).template triangularView<Eigen::Lower>();
-    const Index noisy = series_.first[static_cast<std::size_t>(t)] ? D : D_s;
-    S_bar.diagonal().head(noisy) += S_chol.diagonal().head(noisy).cwiseInverse();
+  } else {
+    m_bar += L.transpose() * column<N>(messages_.r_bar, t);
   }
-  const auto n = static_cast<double>(series_.transitions());
-  p_bar.log_q = 0.5 * (q_inverse.array() * (regression_.quadratic() + noise_).array() - n);
-  p_bar.log_q = p_bar.log_q.cwiseProduct(has_noise_);
-  const auto& rows = mean_rows_;
-  for (std::size_t g = 0; g < rows.size(); ++g) {
-    p_bar.mean_weights.col(static_cast<Index>(g)) = W_bar_.row(rows[g]).transpose();
+  const Index next = t + 1;
+  if (next < series_.rows() && !series_.first[static_cast<std::size_t>(next)]) {
+    const SmallMatrix<N> J = J_;
+    const SmallMatrix<N> P_chol = block<N>(messages_.P_chol, t);
+    const SmallMatrix<N> A = block<N>(q.A, next);
+    const SmallVector<N> r_bar = column<N>(messages_.r_bar, next);
+    const SmallMatrix<N> r_xi = block<N>(messages_.r_xi, next);
+    // r = L m_{t+1} - J m_t - W_c c - w_1 + (L U - J P_chol) xi - f(x), U = A P_chol.
+    auto x_bar = column<N>(messages_.x_bar, next);
+    auto x_xi = block<N>(messages_.x_xi, next);
+    x_bar -= J.transpose() * r_bar;
+    x_xi -= J.transpose() * r_xi;
+    m_bar += x_bar;
+    const SmallMatrix<N> U_bar = L.transpose() * r_xi;
+    const SmallMatrix<N> L_bar = x_xi + A.transpose() * U_bar;
+    P_bar += linalg::small_cholesky_backward<SmallMatrix<N>>(P_chol, L_bar);
+
+    sums.W_bar.leftCols(D) -= r_bar * column<N>(q.m, t).transpose() + r_xi * P_chol.transpose();
+    if (P_count > 0) {
+      sums.W_bar.middleCols(D, P_count).noalias() -= r_bar * series_.controls.col(t).transpose();
+    }
+    sums.W_bar.col(D + P_count) -= r_bar;
   }
+  block<N>(q_bar.S_chol, t) = P_bar;
 }
 
 template <int N>
 void Elbo::emission_backward(const Parameters& p, const StatePosterior& q, Index t, SmallMatrix<N>& P_bar,
-                             Parameters& p_bar, StatePosterior& q_bar) {
+                             StatePosterior& q_bar, ChunkSums& sums) {
   const auto P_chol = block<N>(messages_.P_chol, t);
   const auto m = column<N>(q.m, t);
   for (Index e = 0; e < structure_.outputs; ++e) {
@@ -230,9 +288,52 @@ void Elbo::emission_backward(const Parameters& p, const StatePosterior& q, Index
     const SmallVector<N> spread = P_chol.transpose() * c;
     column<N>(q_bar.m, t) += r_inverse * residual * c;
     P_bar -= 0.5 * r_inverse * c * c.transpose();
-    p_bar.d(e) += r_inverse * residual;
-    p_bar.C.row(e) += r_inverse * (residual * m - P_chol * spread).transpose();
-    p_bar.log_r(e) += 0.5 * (r_inverse * (residual * residual + spread.squaredNorm()) - 1.0);
+    sums.d_bar(e) += r_inverse * residual;
+    sums.C_bar.row(e) += r_inverse * (residual * m - P_chol * spread).transpose();
+    sums.log_r_bar(e) += 0.5 * (r_inverse * (residual * residual + spread.squaredNorm()) - 1.0);
+  }
+}
+
+/// dF/dA_t and dF/dS_chol_t from dF/dP_t.
+template <int N>
+void Elbo::finish_row(const StatePosterior& q, Index t, StatePosterior& q_bar) {
+  SmallMatrix<N> P_bar = block<N>(q_bar.S_chol, t);
+  if (!series_.first[static_cast<std::size_t>(t)]) {
+    const SmallMatrix<N> L = L_;
+    const SmallMatrix<N> P_chol = block<N>(messages_.P_chol, t - 1);
+    const SmallMatrix<N> U = block<N>(q.A, t) * P_chol;
+    const SmallMatrix<N> U_bar = L.transpose() * block<N>(messages_.r_xi, t) + 2.0 * P_bar * U;
+    block<N>(q_bar.A, t) = U_bar * P_chol.transpose();
+    P_bar += S_direct_;  // from here on dF/dS_t
+  }
+  const SmallMatrix<N> S_chol = block<N>(q.S_chol, t);
+  auto S_bar = block<N>(q_bar.S_chol, t);
+  S_bar = SmallMatrix<N>(2.0 * P_bar * S_chol).template triangularView<Eigen::Lower>();
+  const Index noisy = series_.first[static_cast<std::size_t>(t)] ? structure_.states : structure_.stochastic();
+  for (Index d = 0; d < noisy; ++d) {
+    S_bar(d, d) += 1.0 / S_chol(d, d);
+  }
+}
+
+/// The parameters' gradients: the chunks' sums, added in order.
+void Elbo::add_chunks(Parameters& p_bar) {
+  ChunkSums& sum = sums_.front();
+  for (std::size_t k = 1; k < sums_.size(); ++k) {
+    sum.noise += sums_[k].noise;
+    sum.W_bar += sums_[k].W_bar;
+    sum.C_bar += sums_[k].C_bar;
+    sum.d_bar += sums_[k].d_bar;
+    sum.log_r_bar += sums_[k].log_r_bar;
+  }
+  p_bar.C = sum.C_bar;
+  p_bar.d = sum.d_bar;
+  p_bar.log_r = sum.log_r_bar;
+  const auto n = static_cast<double>(series_.transitions());
+  p_bar.log_q = 0.5 * (q_inverse_.array() * (regression_.quadratic() + sum.noise).array() - n);
+  p_bar.log_q.tail(structure_.states - structure_.stochastic()).setZero();
+  const auto& rows = mean_rows_;
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    p_bar.mean_weights.col(static_cast<Index>(g)) = sum.W_bar.row(rows[g]).transpose();
   }
 }
 

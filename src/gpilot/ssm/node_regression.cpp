@@ -1,23 +1,24 @@
 #include "gpilot/ssm/node_regression.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "../parallel.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 
 namespace gpilot::ssm {
 
 namespace {
 
-/// Nodes of a block: its feature matrix of 50 columns then fills half of a typical second level cache.
+/// Nodes of a block: its features of 50 columns then fill half of a typical second level cache. With many nodes blocks
+/// are half as large, so that threads share them more evenly; with few, a second block would cost more than it gives.
 constexpr Index kBlockNodes = 512;
+constexpr Index kManyNodes = 8 * kBlockNodes;
 /// Groups of blocks; sums are kept per group, so this bounds their memory and the number of useful threads.
 constexpr Index kGroups = 64;
-/// Features are kept between the passes up to this many bytes, recomputed beyond.
-constexpr double kKeepBytes = 256e6;
+/// Features are kept between the passes up to this many bytes, those of further blocks are computed anew.
+constexpr double kKeepBytes = 400e6;
 
 }  // namespace
 
@@ -38,7 +39,8 @@ NodeRegression::NodeRegression(const Structure& structure, const Series& series,
     }
   }
   const auto count = static_cast<Index>(transitions_.size());
-  const Index per_block = std::max<Index>(1, kBlockNodes / nodes_.count());
+  const Index block_nodes = count * nodes_.count() > kManyNodes ? kBlockNodes / 2 : kBlockNodes;
+  const Index per_block = std::max<Index>(1, block_nodes / nodes_.count());
   for (Index begin = 0; begin < count; begin += per_block) {
     blocks_.push_back({begin, std::min(count, begin + per_block)});
   }
@@ -61,16 +63,17 @@ void NodeRegression::allocate() {
 
   set_nodes(std::move(nodes_));
   block_sqrt_w_ = sqrt_w_.replicate(largest / J, 1);
-  const double bytes = 8.0 * static_cast<double>(transitions_.size() * static_cast<std::size_t>(J)) *
-                       static_cast<double>(G * (M + M_a + 1 + I) + I + D);
-  keep_blocks_ = bytes <= kKeepBytes;
-
+  const double bytes_a_node = 8.0 * static_cast<double>(G * (M + M_a + 1 + I) + I + D);
+  double bytes = 0.0;
   kept_.clear();
-  if (keep_blocks_) {
-    for (const Range& range : blocks_) {
-      kept_.push_back(sized_block(nodes_in(range)));
+  for (const Range& range : blocks_) {
+    bytes += bytes_a_node * static_cast<double>(nodes_in(range));
+    if (bytes > kKeepBytes) {
+      break;
     }
+    kept_.push_back(sized_block(nodes_in(range)));
   }
+  keep_blocks_ = kept_.size() == blocks_.size();
   const auto workers = static_cast<std::size_t>(std::max(1, std::min(threads_, static_cast<int>(groups_.size()))));
   scratch_.assign(workers,
                   Scratch{Matrix(largest, M), Matrix(largest, M_a), Matrix(largest, I + 1), Matrix(largest, I + 1),
@@ -88,6 +91,7 @@ void NodeRegression::allocate() {
   bases_.resize(static_cast<std::size_t>(G));
   weights_.resize(static_cast<std::size_t>(G));
   quadratic_ = Vector::Zero(D);
+  kl_ = Vector::Zero(G);
 }
 
 NodeRegression::BlockWork NodeRegression::sized_block(Index N) const {
@@ -113,23 +117,12 @@ double NodeRegression::extra_jitter() const {
 
 template <typename Work>
 void NodeRegression::for_each_group(Work&& work) {
-  const auto groups = static_cast<Index>(groups_.size());
-  const auto workers = static_cast<Index>(scratch_.size());
-  if (workers == 1) {
-    for (Index k = 0; k < groups; ++k) {
-      work(k, 0);
-    }
-    return;
-  }
-  oneapi::tbb::parallel_for(Index{0}, workers, [&](Index worker) {
-    for (Index k = worker; k < groups; k += workers) {
-      work(k, worker);
-    }
-  });
+  for_each_task(static_cast<Index>(groups_.size()), static_cast<Index>(scratch_.size()), work);
 }
 
 NodeRegression::BlockWork& NodeRegression::work_of(Index block, Index worker) {
-  return keep_blocks_ ? kept_[static_cast<std::size_t>(block)] : scratch_[static_cast<std::size_t>(worker)].block;
+  const auto b = static_cast<std::size_t>(block);
+  return b < kept_.size() ? kept_[b] : scratch_[static_cast<std::size_t>(worker)].block;
 }
 
 void NodeRegression::fill_nodes(Range range, const Matrix& means, const TransitionMessages& messages,
@@ -184,7 +177,7 @@ void NodeRegression::first_pass(Index group, Index worker, const Matrix& means, 
     const Index N = nodes_in(range);
     BlockWork& work = work_of(b, worker);
     fill_nodes(range, means, messages, work);
-    features(N, work, scratch, gradient && keep_blocks_);
+    features(N, work, scratch, gradient && b < static_cast<Index>(kept_.size()));
     for (std::size_t g = 0; g < rows_.size(); ++g) {
       const auto A = work.rows[g].A.topLeftCorner(N, structure_.features());
       gp::Statistics& s = sums.statistics[g];
@@ -209,7 +202,7 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
     const Range range = blocks_[static_cast<std::size_t>(b)];
     const Index N = nodes_in(range);
     BlockWork& work = work_of(b, worker);
-    if (!keep_blocks_) {
+    if (b >= static_cast<Index>(kept_.size())) {
       fill_nodes(range, means, messages, work);
       features(N, work, scratch, gradient);
     }
@@ -369,6 +362,7 @@ void NodeRegression::prepare_adjoint(Index g, double q) {
   }
 }
 
+/// The kernel's gradients of row g; leaves that of its scaled inducing points in the first group's Zs_bar.
 void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar) {
   const auto k = static_cast<std::size_t>(g);
   const Index M = structure_.inducing;
@@ -381,6 +375,11 @@ void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar)
   if (M == 0) {
     return;
   }
+  Matrix& Zs_bar = sums_.front().Zs_bar[k];
+  for (std::size_t group = 1; group < sums_.size(); ++group) {
+    Zs_bar += sums_[group].Zs_bar[k];
+    sums_.front().length_scale_sum.col(g) += sums_[group].length_scale_sum.col(g);
+  }
   a.L_bar.resize(M, M);
   a.L_bar.noalias() = -basis.Linv.transpose() * a.A_bar_A.topLeftCorner(M, M);
   linalg::cholesky_backward(basis.L, basis.Linv, a.L_bar, a.scratch, a.K_bar);
@@ -390,11 +389,9 @@ void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar)
   a.K_bar.array() *= basis.slope_uu.array();
   a.EZ.resize(M, I + 1);
   a.EZ.noalias() = a.K_bar * a.Zs1;
-  Matrix& Zs_bar = sums_.front().Zs_bar[k];
   for (Index i = 0; i < I; ++i) {
     Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I).array() - a.EZ.col(i).array());
     p_bar.log_length_scales(i, g) = -sums_.front().length_scale_sum(i, g) - Zs_bar.col(i).dot(basis.Zs.col(i));
-    p_bar.Z.col(i) += Zs_bar.col(i) * basis.inverse_length_scales(i);
   }
 }
 
@@ -403,39 +400,40 @@ double NodeRegression::evaluate(const Parameters& p, const Matrix& means, Transi
   const auto G = static_cast<Index>(rows_.size());
   const bool gradient = p_bar != nullptr;
   const auto noise = [&](Index g) { return std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])); };
-  for (Index g = 0; g < G; ++g) {
+  for_each_task(G, threads_, [&](Index g, Index /*worker*/) {
     bases_[static_cast<std::size_t>(g)].update(structure_.kernel, p.log_variance(g), p.log_length_scales.col(g),
                                                p.log_linear_sd.col(g), p.Z);
-  }
+  });
   for_each_group([&](Index group, Index worker) { first_pass(group, worker, means, messages, gradient); });
 
-  double value = 0.0;
   quadratic_.setZero();
-  for (Index g = 0; g < G; ++g) {
+  for_each_task(G, threads_, [&](Index g, Index /*worker*/) {
     sum_groups(g);
-    value -= posterior_of_weights(g, noise(g), given);
+    kl_(g) = posterior_of_weights(g, noise(g), given);
     if (gradient) {
       prepare_adjoint(g, noise(g));
     }
-  }
+  });
   for_each_group([&](Index group, Index worker) { second_pass(group, worker, p, means, messages, gradient); });
   for (const GroupSums& sums : sums_) {
     quadratic_ += sums.squares;
+  }
+  double value = 0.0;
+  for (Index g = 0; g < G; ++g) {
+    value -= kl_(g);
   }
   for (Index d = 0; d < structure_.states; ++d) {
     value -= 0.5 * std::exp(-p.log_q(d)) * quadratic_(d);
   }
 
   if (gradient) {
+    for_each_task(G, threads_, [&](Index g, Index /*worker*/) { back_through_inducing(g, noise(g), *p_bar); });
     p_bar->Z.setZero();
-    for (std::size_t group = 1; group < sums_.size(); ++group) {
-      for (std::size_t k = 0; k < rows_.size(); ++k) {
-        sums_.front().Zs_bar[k] += sums_[group].Zs_bar[k];
-      }
-      sums_.front().length_scale_sum += sums_[group].length_scale_sum;
-    }
     for (Index g = 0; g < G; ++g) {
-      back_through_inducing(g, noise(g), *p_bar);
+      const auto k = static_cast<std::size_t>(g);
+      for (Index i = 0; i < p_bar->Z.cols(); ++i) {
+        p_bar->Z.col(i) += sums_.front().Zs_bar[k].col(i) * bases_[k].inverse_length_scales(i);
+      }
     }
   }
   return value;

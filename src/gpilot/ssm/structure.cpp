@@ -148,6 +148,13 @@ void Parameters::set_zero() {
   d.setZero();
 }
 
+StartPrior start_prior(const Structure& s, bool broad) {
+  if (!broad) {
+    return {s.x0_mean, s.x0_sd};
+  }
+  return {Vector::Zero(s.states), s.x0_sd.cwiseMax(kBroadStartSd)};
+}
+
 Parameters default_parameters(const Structure& s) {
   const auto G = static_cast<Index>(s.gp_rows().size());
   const std::vector<Index> rows = s.mean_rows();

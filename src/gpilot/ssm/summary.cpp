@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace gpilot::ssm {
@@ -130,6 +131,14 @@ Summary summarize(const Model& model, const Component& component) {
   Summary summary;
   summary.sequences = static_cast<Index>(model.starts.size()) - 1;
   summary.rows = model.starts.back();
+  for (const Setting& setting : model.report.settings) {
+    Index* const count = setting.name == kRowsSetting        ? &summary.rows
+                         : setting.name == kSequencesSetting ? &summary.sequences
+                                                             : nullptr;
+    if (count != nullptr) {
+      std::from_chars(setting.value.data(), setting.value.data() + setting.value.size(), *count);
+    }
+  }
   summary.inputs = component.state_names.empty() ? model.spec.states : component.state_names;
   append_controls(model.spec, component, summary.inputs);
   summary.states = describe_rows(model, component);

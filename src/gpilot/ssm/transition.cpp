@@ -81,9 +81,9 @@ Matrix Transition::process_covariance() const {
 
 Filter::Filter(const Transition& transition, gp::Nodes nodes) : transition_(transition), nodes_(std::move(nodes)) {}
 
-StateBelief Filter::initial() const {
-  const Structure& s = transition_.structure();
-  return {s.x0_mean, Matrix(s.x0_sd.array().square().matrix().asDiagonal())};
+StateBelief Filter::initial(bool broad) const {
+  const StartPrior x0 = start_prior(transition_.structure(), broad);
+  return {x0.mean, Matrix(x0.sd.array().square().matrix().asDiagonal())};
 }
 
 StateBelief Filter::predict(const StateBelief& belief, VectorRef control) const {

@@ -13,6 +13,7 @@
 
 #include "gpilot/error.hpp"
 #include "gpilot/study/table.hpp"
+#include "printable.hpp"
 
 namespace gpilot::study {
 namespace {
@@ -26,15 +27,10 @@ std::string_view trim(std::string_view text) {
                                          : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// A field's text as it may stand in a message: short, and printable whatever the file holds.
-std::string printable(std::string_view text) {
+/// A field's text as it may stand in a message.
+std::string excerpt(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  std::string result;
-  for (const char letter : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(letter);
-    result += (byte < 0x20 || byte == 0x7f) ? '?' : letter;
-  }
-  return text.size() > kLongest ? result + ".." : result;
+  return printable(text, kLongest);
 }
 
 bool equals_nan(std::string_view text) {
@@ -97,10 +93,17 @@ class Reader {
         ++blank_lines;
         continue;
       }
-      rows += take_blank_lines(blank_lines, on_row) + 1;
-      blank_lines = 0;
+      for (; blank_lines > 0; --blank_lines, ++rows) {
+        check_blank_line(blank_lines);
+        if (!on_row(std::span<const double>(&kMissing, 1))) {
+          return;
+        }
+      }
+      ++rows;
       read_row();
-      on_row(values_);
+      if (!on_row(values_)) {
+        return;
+      }
     }
     if (rows == 0) {
       throw InputError(fmt::format("{}: the file has column names but no rows", path_));
@@ -145,40 +148,35 @@ class Reader {
         fail(fmt::format("column {} has no name; the first line must name every column", j + 1));
       }
       if (!seen.insert(columns_[j]).second) {
-        fail(fmt::format("column '{}' appears twice", printable(columns_[j])));
+        fail(fmt::format("column '{}' appears twice", excerpt(columns_[j])));
       }
       double ignored = 0.0;
       only_numbers = only_numbers && parse_field(columns_[j], ignored) == Field::kNumber;
     }
     if (only_numbers) {
-      fail(fmt::format("the first line must name the columns, but it holds numbers ('{}')", printable(line_)));
+      fail(fmt::format("the first line must name the columns, but it holds numbers ('{}')", excerpt(line_)));
     }
   }
 
-  /// Emits the blank lines before the current line as missing values; returns their number.
-  Index take_blank_lines(Index count, const OnRow& on_row) {
-    if (count > 0 && columns_.size() > 1) {
+  /// A blank line `above` lines above the current one is a missing value in a file of one column only.
+  void check_blank_line(Index above) const {
+    if (columns_.size() > 1) {
       throw InputError(
-          fmt::format("{}:{}: the line is blank, expected {} values", path_, line_number_ - count, columns_.size()));
+          fmt::format("{}:{}: the line is blank, expected {} values", path_, line_number_ - above, columns_.size()));
     }
-    for (Index i = 0; i < count; ++i) {
-      on_row(std::span<const double>(&kMissing, 1));
-    }
-    return count;
   }
 
   void read_row() {
     split_line();
     if (fields_.size() != columns_.size()) {
       fail(fmt::format("the line has {} values, expected {} (columns {} .. {})", fields_.size(), columns_.size(),
-                       printable(columns_.front()), printable(columns_.back())));
+                       excerpt(columns_.front()), excerpt(columns_.back())));
     }
     for (std::size_t j = 0; j < fields_.size(); ++j) {
       const Field kind = parse_field(fields_[j], values_[j]);
       if (kind != Field::kNumber) {
-        fail(fmt::format("column '{}': '{}' is {}, expected a finite number, nan or nothing", printable(columns_[j]),
-                         printable(fields_[j]),
-                         kind == Field::kOutOfRange ? "out of a double's range" : "not a number"));
+        fail(fmt::format("column '{}': '{}' is {}, expected a finite number, nan or nothing", excerpt(columns_[j]),
+                         excerpt(fields_[j]), kind == Field::kOutOfRange ? "out of a double's range" : "not a number"));
       }
     }
   }

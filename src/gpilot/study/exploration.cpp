@@ -9,14 +9,13 @@
 #include <utility>
 
 #include "gpilot/error.hpp"
-#include "gpilot/ssm/transition.hpp"
+#include "gpilot/study/standpoint.hpp"
 
 namespace gpilot::study {
 
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kAbsurdState = 1e6;  ///< scaled: a measurement that leads there is no basis for a choice
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -65,44 +64,22 @@ struct Exploration::State {
   ssm::Sequence data;
   ExplorationOptions options;
   std::unique_ptr<acquisition::Strategy> strategy;
-  std::optional<ssm::Model> model;
-  std::optional<ssm::Transition> transition;
-  gp::Nodes nodes;
-  ssm::StateBelief belief;
+  std::optional<Standpoint> standpoint;  ///< with the newest model
   std::vector<ExplorationStep> steps;
   std::optional<ExplorationStep> pending;  ///< asked, not yet observed
   Index since_training = 0;
 
   void train(ExplorationStep& step);
-  void adopt(ssm::Model fitted);
   void filter_on(ExplorationStep& step);
   ExplorationStep choose();
   void append(VectorRef applied, VectorRef outputs);
-  Box scaled_box() const;
 };
-
-/// Takes a fitted model: its function, and q(x_T) as what is known about the current state.
-void Exploration::State::adopt(ssm::Model fitted) {
-  model = std::move(fitted);
-  transition.emplace(model->gp.structure, model->gp.parameters, model->gp.weights);
-  nodes = gp::make_nodes(spec.nodes, model->gp.structure.states, spec.node_points, options.seed);
-  const Index D = model->states.states();
-  const Index last = model->states.rows() - 1;
-  belief = {model->states.m.col(last), ssm::marginal_covariances(model->states).middleCols(D * last, D)};
-  since_training = 0;
-}
 
 /// Between two trainings the filter carries the belief over the newest row. Where it fails the belief stays.
 void Exploration::State::filter_on(ExplorationStep& step) {
   try {
-    const ssm::Sequence scaled = model->scaling.to_scaled({data.controls.bottomRows(2), data.outputs.bottomRows(2)});
-    const ssm::Filter filter(*transition, nodes);
-    ssm::StateBelief next = filter.predict(belief, scaled.controls.row(0).transpose());
-    filter.update(next, scaled.outputs.row(1).transpose());
-    if (!next.covariance.allFinite() || !(next.mean.cwiseAbs().maxCoeff() < kAbsurdState)) {
-      throw NumericalError("the newest outputs lead to no sensible state");
-    }
-    belief = std::move(next);
+    const Index T = data.rows() - 1;
+    standpoint->follow(data.controls.row(T - 1).transpose(), data.outputs.row(T).transpose());
   } catch (const NumericalError& error) {
     const bool training_failed = step.status.starts_with("training failed");
     step.status = fmt::format("{}filter failed: {}", training_failed ? step.status + "; " : "", error.what());
@@ -113,56 +90,34 @@ void Exploration::State::filter_on(ExplorationStep& step) {
 void Exploration::State::train(ExplorationStep& step) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    adopt(inference::fit({data}, spec, options.fit, model ? &*model : nullptr));
+    standpoint.emplace(inference::fit({data}, spec, options.fit, standpoint ? &standpoint->model() : nullptr),
+                       options.seed);
+    since_training = 0;
     step.trained = true;
-    step.status = model->report.status;
+    step.status = standpoint->model().report.status;
   } catch (const NumericalError& error) {
-    if (!model) {
+    if (!standpoint) {
       throw;
     }
     step.status = fmt::format("training failed: {}", error.what());
     filter_on(step);
   }
-  step.chosen = model->report.chosen;
+  step.chosen = standpoint->model().report.chosen;
   step.train_seconds = seconds_since(begin);
-}
-
-Box Exploration::State::scaled_box() const {
-  const auto to_scaled = [this](const Vector& user) -> Vector {
-    return (user - model->scaling.control_offset).cwiseQuotient(model->scaling.control_scale);
-  };
-  return {to_scaled(box.low), to_scaled(box.high)};
 }
 
 ExplorationStep Exploration::State::choose() {
   const auto begin = std::chrono::steady_clock::now();
   ExplorationStep step;
   step.step = static_cast<Index>(steps.size());
-  const Box inside = scaled_box();
-  const ssm::Series history = ssm::concatenate({model->scaling.to_scaled(data)});
-  const acquisition::Choice choice = strategy->choose({.transition = *transition,
-                                                       .nodes = nodes,
-                                                       .belief = belief,
-                                                       .box = inside,
-                                                       .history = &history,
-                                                       .q = &model->states,
-                                                       .seed = options.seed,
-                                                       .trial = options.trial,
-                                                       .step = static_cast<std::uint32_t>(step.step)});
-  const ssm::Scaling& scaling = model->scaling;
-  // Rounding on the way through scaled units must not leave the box.
-  step.asked = (scaling.control_offset + scaling.control_scale.cwiseProduct(choice.control))
-                   .cwiseMax(box.low)
-                   .cwiseMin(box.high);
+  const ssm::Dataset history{data};
+  acquisition::Choice choice =
+      standpoint->choose(*strategy, box, &history, options.seed, options.trial, static_cast<std::uint32_t>(step.step));
+  step.asked = std::move(choice.control);
   step.criterion = choice.value;
   step.evaluations = choice.evaluations;
-  if (options.landscape && choice.landscape.rows() > 0) {
-    step.landscape = choice.landscape;
-    for (Index p = 0; p < box.low.size(); ++p) {
-      step.landscape.col(p) = (scaling.control_offset(p) + scaling.control_scale(p) * choice.landscape.col(p).array())
-                                  .cwiseMax(box.low(p))
-                                  .cwiseMin(box.high(p));
-    }
+  if (options.landscape) {
+    step.landscape = std::move(choice.landscape);
   }
   step.choose_seconds = seconds_since(begin);
   return step;
@@ -223,8 +178,8 @@ const ExplorationStep& Exploration::observe(VectorRef applied, VectorRef outputs
   }
   step.applied = applied;
   step.outputs = outputs;
-  step.status = s.model->report.status;
-  step.chosen = s.model->report.chosen;
+  step.status = s.standpoint->model().report.status;
+  step.chosen = s.standpoint->model().report.chosen;
   s.append(applied, outputs);
   s.steps.push_back(std::move(step));
   if (++s.since_training >= s.options.retrain_every) {
@@ -236,7 +191,7 @@ const ExplorationStep& Exploration::observe(VectorRef applied, VectorRef outputs
 }
 
 const ssm::Model& Exploration::model() const {
-  return *state_->model;
+  return state_->standpoint->model();
 }
 const ssm::Sequence& Exploration::data() const {
   return state_->data;

@@ -10,6 +10,7 @@
 
 #include "gpilot/error.hpp"
 #include "gpilot/types.hpp"
+#include "printable.hpp"
 
 /// Two archives with one interface, so that a layout is written down once and serves both directions:
 ///
@@ -162,7 +163,7 @@ class JsonReader {
     try {
       check();
     } catch (const InputError& error) {
-      fail(join(key), error.what());
+      fail(join(key), printable(error.what()));  // it may quote the file
     }
   }
 

@@ -2,12 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
+#include "gpilot/study/read_text.hpp"
 #include "gpilot/study/table.hpp"
 #include "model_layout.hpp"
 
@@ -100,16 +95,7 @@ void save_model(const std::string& path, const ssm::Model& model) {
 }
 
 ssm::Model load_model(const std::string& path) {
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
-    fail(path, "is a directory, expected a model file");
-  }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream.is_open() || stream.bad()) {
-    fail(path, fmt::format("cannot read the file: {}", errno == 0 ? "unknown reason" : std::strerror(errno)));
-  }
-  return parse_model(text, path);
+  return parse_model(read_text(path, "a model file"), path);
 }
 
 }  // namespace gpilot::study

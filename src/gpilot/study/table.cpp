@@ -30,7 +30,10 @@ Table read_csv(const std::string& path) {
   std::vector<double> row_major;  // rows arrive one by one; their number is known only at the end
   for_each_row(
       path, [&](std::span<const std::string> columns) { table.columns.assign(columns.begin(), columns.end()); },
-      [&](std::span<const double> row) { row_major.insert(row_major.end(), row.begin(), row.end()); });
+      [&](std::span<const double> row) {
+        row_major.insert(row_major.end(), row.begin(), row.end());
+        return true;
+      });
   const auto cols = static_cast<Index>(table.columns.size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   table.values = Eigen::Map<const RowMajor>(row_major.data(), static_cast<Index>(row_major.size()) / cols, cols);
@@ -40,7 +43,8 @@ Table read_csv(const std::string& path) {
 namespace {
 
 void append_name(std::string& text, std::string_view name) {
-  if (name.find_first_of(",\"\t ") == std::string_view::npos) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // at the start of the file it would be taken for one
+  if (name.find_first_of(",\"\t ") == std::string_view::npos && !name.starts_with(kByteOrderMark)) {
     text += name;
     return;
   }

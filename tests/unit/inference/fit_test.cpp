@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 
@@ -89,6 +90,41 @@ TEST(Fit, ProgressNamesStages) {
   fit({toy_sequence(15)}, toy_spec(), options);
   EXPECT_NE(std::find(stages.begin(), stages.end(), "linear"), stages.end());
   EXPECT_NE(std::find(stages.begin(), stages.end(), "gp"), stages.end());
+}
+
+TEST(Fit, ProgressNeverFallsAndEndsAtOne) {
+  FitOptions options = quick_options();
+  double last = 0.0;
+  int calls = 0;
+  options.on_progress = [&](const Progress& progress) {
+    EXPECT_GE(progress.fraction, last);
+    EXPECT_LE(progress.fraction, 1.0);
+    last = progress.fraction;
+    ++calls;
+  };
+  fit({toy_sequence(40)}, toy_spec(), options);
+  EXPECT_GT(calls, 50);
+  EXPECT_EQ(last, 1.0);
+}
+
+/// Stopped at any moment, the fit returns a whole model, and the sooner the fewer evaluations.
+TEST(Fit, StoppedKeepsTheBestSoFar) {
+  for (const Method method : {Method::kEm, Method::kLbfgs, Method::kAdam}) {
+    for (const int after : {1, 7, 40}) {
+      std::atomic<bool> stop{false};
+      FitOptions options = quick_options();
+      options.method = method;
+      options.stop = &stop;
+      int calls = 0;
+      options.on_progress = [&](const Progress& /*progress*/) { stop = ++calls >= after; };
+      const ssm::Model model = fit({toy_sequence(40)}, toy_spec(), options);
+      EXPECT_EQ(model.report.status, "interrupted") << after;
+      EXPECT_LE(model.report.evaluations, after + 5);
+      EXPECT_EQ(model.states.rows(), 40);
+      EXPECT_TRUE(free_run(model, toy_sequence(10)).mean.allFinite());
+      EXPECT_TRUE(std::isfinite(model.report.bound));
+    }
+  }
 }
 
 /// Outputs times a factor: a fit in scaled units is the same, so its predictions scale.

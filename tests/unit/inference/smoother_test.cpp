@@ -53,6 +53,26 @@ TEST(ChainPotentials, MeansSolveTheJointSystem) {
   }
 }
 
+TEST(ChainPotentialsThreads, SameBitsForAnyNumberOfThreads) {
+  const RandomProblem problem({.states = 2, .rows = 400});
+  const auto potentials = [&](int threads, ChainPotentials& current, ChainPotentials& target) {
+    ssm::Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, 2), threads);
+    ssm::Parameters p_bar;
+    ssm::StatePosterior q_bar;
+    elbo.gradient(problem.parameters, problem.q, p_bar, q_bar);
+    potentials_of(problem.q, problem.series, current, threads);
+    target_potentials(elbo, problem.parameters, problem.q, q_bar, target);
+  };
+  ChainPotentials current_1, current_3, target_1, target_3;
+  potentials(1, current_1, target_1);
+  potentials(3, current_3, target_3);
+  EXPECT_EQ(current_1.J, current_3.J);
+  EXPECT_EQ(current_1.J_off, current_3.J_off);
+  EXPECT_EQ(target_1.J, target_3.J);
+  EXPECT_EQ(target_1.J_off, target_3.J_off);
+  EXPECT_EQ(target_1.h, target_3.h);
+}
+
 TEST(ChainPotentials, NotPositiveDefiniteIsSaid) {
   const RandomProblem problem({.states = 2});
   ChainPotentials potentials;
@@ -72,8 +92,8 @@ TEST(Smooth, ModelWithoutAPosteriorIsAnError) {
                        one,
                        Vector::Zero(1),
                        Vector::Ones(1),
-                       Vector::Zero(1),
-                       Vector::Ones(1)};
+                       {Vector::Zero(1), Vector::Ones(1)},
+                       {Vector::Zero(1), Vector::Ones(1)}};
   EXPECT_THROW(smooth(model, problem.series), NumericalError);
 }
 

@@ -93,7 +93,8 @@ struct Part {
       : q(StatePosterior::zero(problem.q.states(), end - begin)) {
     const Index D = problem.q.states();
     data.push_back({problem.series.controls.middleCols(begin, end - begin).transpose(),
-                    problem.series.outputs.middleCols(begin, end - begin).transpose()});
+                    problem.series.outputs.middleCols(begin, end - begin).transpose(),
+                    problem.series.broad[static_cast<std::size_t>(begin)]});
     series = concatenate(data);
     q.m = problem.q.m.middleCols(begin, end - begin);
     q.A = problem.q.A.middleCols(D * begin, D * (end - begin));

@@ -257,6 +257,8 @@ TEST(ModelFile, WrongValuesAreNamed) {
   expect_contains(refusal_of([](auto& j) { j["states"]["S_chol"][0][0] = -1.0; }), "positive diagonal in block 0");
   expect_contains(refusal_of([](auto& j) { j["gp"]["weights"][0]["Sigma"][0][0] = -1.0; }), "weights[0].Sigma");
   expect_contains(refusal_of([](auto& j) { j["spec"]["kernel"] = "sse"; }), "spec.kernel: unknown kernel 'sse'");
+  expect_contains(refusal_of([](auto& j) { j["spec"]["mean"] = "\x1b[2J" + std::string(1000, 'x'); }),
+                  "spec.mean: unknown mean function '?[2Jxxx");
   expect_contains(refusal_of([](auto& j) { j["seed"] = -1; }), "seed: expected");
   expect_contains(refusal_of([](auto& j) { j["spec"]["derivatives"][0]["position"] = 1; }), "in a circle");
   expect_contains(refusal_of([](auto& j) { j["spec"]["derivatives"][0]["position"] = 2; }),

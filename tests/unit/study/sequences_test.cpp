@@ -80,11 +80,8 @@ TEST(RowRanges, AreHalfOpenAsInPython) {
   EXPECT_EQ(parse_row_range(":3", 4), (RowRange{0, 3}));
   EXPECT_EQ(parse_row_range(":", 4), (RowRange{0, 4}));
   EXPECT_EQ(parse_row_range("1:99", 4), (RowRange{1, 4}));
-  const Table part = select_rows(recording(), "1:3");
-  EXPECT_EQ(part.columns, recording().columns);
-  ASSERT_EQ(part.rows(), 2);
-  EXPECT_EQ(part.values(0, 1), 2.0);
-  EXPECT_EQ(part.values(1, 1), 3.0);
+  EXPECT_EQ(parse_row_bounds("1:99"), (RowRange{1, 99}));
+  EXPECT_GT(parse_row_bounds("1:").end, Index{1} << 60);
 }
 
 TEST(RowRanges, WrongOnesAreQuoted) {
@@ -93,8 +90,8 @@ TEST(RowRanges, WrongOnesAreQuoted) {
     EXPECT_TRUE(message.starts_with("rows: expected A:B")) << message;
     EXPECT_TRUE(message.ends_with("not '" + text + "'")) << message;
   }
-  EXPECT_EQ(message_of<InputError>([] { select_rows(recording(), "3:3"); }), "rows: '3:3' selects none of the 4 rows");
-  EXPECT_EQ(message_of<InputError>([] { select_rows(recording(), "7:"); }), "rows: '7:' selects none of the 4 rows");
+  EXPECT_EQ(message_of<InputError>([] { parse_row_range("3:3", 4); }), "rows: '3:3' selects none of the 4 rows");
+  EXPECT_EQ(message_of<InputError>([] { parse_row_range("7:", 4); }), "rows: '7:' selects none of the 4 rows");
 }
 
 TEST(TimeStep, ComesFromTheColumnOrTheUserOrIsOne) {

@@ -129,9 +129,23 @@ TEST_F(TableFile, RowsStream) {
   std::vector<double> sums;
   for_each_row(
       file("a,b\n1,2\n3,4\n"), [&](std::span<const std::string> names) { columns.assign(names.begin(), names.end()); },
-      [&](std::span<const double> row) { sums.push_back(row[0] + row[1]); });
+      [&](std::span<const double> row) {
+        sums.push_back(row[0] + row[1]);
+        return true;
+      });
   EXPECT_EQ(columns, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(sums, (std::vector<double>{3.0, 7.0}));
+}
+
+TEST_F(TableFile, StreamStopsWhereAsked) {
+  std::vector<double> seen;
+  for_each_row(
+      file("a,b\n1,2\n3,4\nbroken\n"), [](std::span<const std::string> /*names*/) {},
+      [&](std::span<const double> row) {
+        seen.push_back(row[0]);
+        return seen.size() < 2;
+      });
+  EXPECT_EQ(seen, (std::vector<double>{1.0, 3.0}));
 }
 
 TEST_F(TableFile, RoundTripKeepsEveryBit) {
@@ -158,6 +172,13 @@ TEST_F(TableFile, RoundTripKeepsEveryBit) {
       EXPECT_EQ(std::bit_cast<std::uint64_t>(copy.values(i, j)), std::bit_cast<std::uint64_t>(values(i, j)));
     }
   }
+}
+
+TEST_F(TableFile, ANameThatBeginsLikeAByteOrderMarkReadsBack) {
+  Table table;
+  table.append(std::vector<std::string>{"\xEF\xBB\xBFy"}, Vector{{1.0}});
+  write_csv(path(), table);
+  EXPECT_EQ(read_csv(path()).columns, table.columns);
 }
 
 TEST_F(TableFile, OneColumnKeepsMissingRows) {

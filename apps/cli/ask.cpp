@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/study/study.hpp"
+#include "options.hpp"
+#include "study_options.hpp"
+
+namespace gpilot::cli {
+namespace {
+
+/// What the user typed; an empty text was not given.
+struct AskArguments {
+  std::string study;
+  std::string config;
+  bool suggest = false;
+  bool after_reset = false;
+  bool after_pause = false;
+  std::string outputs;
+  Format format = Format::kText;
+};
+
+void print_step(const AskArguments& arguments, const study::Study& study, const study::Step& step) {
+  const study::StudyConfig& config = study.config();
+  if (arguments.format == Format::kJson) {
+    const nlohmann::ordered_json json = {
+        {"study", arguments.study},      {"step", step.id},
+        {"sequence", step.sequence},     {"phase", study::name(step.phase)},
+        {"inputs", config.model.inputs}, {"u", std::vector<double>(step.control.begin(), step.control.end())},
+        {"criterion", step.criterion},   {"asked", !arguments.suggest || study.pending() != nullptr}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("step {}: {}\n", step.id, with_units(config.model.inputs, config.input_units, step.control));
+  if (!arguments.suggest) {
+    fmt::print("then: gpilot tell {} --step {} --y {}\n", arguments.study, step.id,
+               fmt::join(config.model.outputs, ","));
+  }
+}
+
+void run_ask(const AskArguments& arguments) {
+  const bool begins = arguments.after_reset || arguments.after_pause;
+  if (arguments.suggest) {
+    if (begins) {
+      throw InputError("--suggest changes nothing, so it cannot begin a sequence: leave one of the two out");
+    }
+    study::Study study = study::Study::open(arguments.study, study::Access::kRead);
+    print_step(arguments, study, study.suggest());
+    return;
+  }
+  if (!arguments.outputs.empty() && !begins) {
+    throw InputError(
+        "--y: the outputs of a first row go with --after-reset or --after-pause; "
+        "those of a step are told by 'gpilot tell'");
+  }
+  study::Study study = open_or_create(arguments.study, arguments.config);
+  if (begins) {
+    study.new_sequence(arguments.after_reset ? study::SequenceOrigin::kReset : study::SequenceOrigin::kBroken,
+                       arguments.outputs.empty() ? Vector() : parse_outputs("--y", arguments.outputs),
+                       arguments.after_reset ? "the system was reset" : "after a pause");
+  }
+  print_step(arguments, study, study.ask());
+}
+
+}  // namespace
+
+void add_ask(CLI::App& app) {
+  const auto arguments = std::make_shared<AskArguments>();
+  CLI::App* command = app.add_subcommand("ask", "the next control of a study, to apply by hand");
+  command->add_option("STUDY", arguments->study, "the study's file")->required();
+  command->add_option("--config", arguments->config, "make the study from this configuration if it is not there")
+      ->type_name("FILE.toml");
+  command->add_flag("--suggest", arguments->suggest, "only say what would be asked; nothing is stored");
+  CLI::Option* reset = command->add_flag("--after-reset", arguments->after_reset,
+                                         "the system was brought to its declared start: begin a new sequence there");
+  command
+      ->add_flag("--after-pause", arguments->after_pause,
+                 "time has passed since the last step: begin a new sequence, whose state may be anything")
+      ->excludes(reset);
+  command->add_option("--y", arguments->outputs, "outputs before the first step of the new sequence")
+      ->type_name("Y,..");
+  add_format(*command, arguments->format);
+  command->footer(
+      "Trains first if that is due. Asked again before its outputs were told, a step is the same. Examples:\n"
+      "  gpilot init rig.toml && gpilot ask rig.study --config rig.toml\n"
+      "  gpilot ask rig.study --format json\n"
+      "  gpilot ask rig.study --after-reset --y 0.01");
+  command->callback([arguments] { run_ask(*arguments); });
+}
+
+}  // namespace gpilot::cli

@@ -1,0 +1,201 @@
+#include "describe_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gpilot/version.hpp"
+
+namespace gpilot::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using study::StepRecord;
+using study::StepStatus;
+using study::Study;
+
+constexpr int kWidth = 11;
+
+std::vector<double> list(const Vector& values) {
+  return {values.begin(), values.end()};
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Index count(const Study& study, StepStatus status) {
+  return std::ranges::count(study.steps(), status, &StepRecord::status);
+}
+
+/// "30 told, 1 unknown".
+std::string counts(const Study& study) {
+  std::vector<std::string> parts;
+  for (const StepStatus status :
+       {StepStatus::kTold, StepStatus::kAsked, StepStatus::kFailed, StepStatus::kUnsafe, StepStatus::kUnknown}) {
+    if (const Index n = count(study, status); n > 0) {
+      parts.push_back(fmt::format("{} {}", n, name(status)));
+    }
+  }
+  return parts.empty() ? "none yet" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string number(const Vector& values, Index i) {
+  return i < values.size() && !std::isnan(values(i)) ? fmt::format("{:.5g}", values(i)) : "-";
+}
+
+void print_training(const Study& study) {
+  if (study.trainings().empty()) {
+    const Index missing = study.config().initial - study.told();
+    fmt::print("Training    none yet{}\n",
+               missing > 0 ? fmt::format(": {} more measurement(s) come first", missing) : "");
+    return;
+  }
+  const study::TrainingRecord& newest = study.trainings().back();
+  const Index failed = std::ranges::count(study.trainings(), "failed", &study::TrainingRecord::status);
+  fmt::print("Training    {} so far{}; the newest after step {}: {}{}, {:.2f} s\n", study.trainings().size(),
+             failed > 0 ? fmt::format(", {} failed", failed) : "", newest.after_step, newest.status,
+             newest.chosen.empty() ? "" : " (" + newest.chosen + ")", newest.seconds);
+  if (!newest.message.empty()) {
+    fmt::print("            {}\n", newest.message);
+  }
+}
+
+void print_position(const Study& study) {
+  const study::SequenceRecord* current = study.current_sequence();
+  if (const StepRecord* waiting = study.pending()) {
+    fmt::print("Now         step {} waits for its outputs since {}\n", waiting->id, waiting->asked_at);
+  } else if (current == nullptr) {
+    fmt::print("Now         the next step begins a sequence\n");
+  } else {
+    fmt::print("Now         the next step is {}, in sequence {} ({}: {})\n", study.steps().size() + 1, current->id,
+               name(current->origin), current->reason);
+  }
+}
+
+}  // namespace
+
+std::string step_heading(const study::StudyConfig& config) {
+  std::string line = fmt::format("{:>5} {:>4} {:<8} {:<7}", "step", "seq", "control", "status");
+  for (const std::string& input : config.model.inputs) {
+    line += fmt::format(" {:>{}}", input, kWidth);
+  }
+  for (const std::string& output : config.model.outputs) {
+    line += fmt::format(" {:>{}}", output, kWidth);
+  }
+  return line;
+}
+
+std::string step_line(const study::StudyConfig& config, const StepRecord& step) {
+  std::string line =
+      fmt::format("{:>5} {:>4} {:<8} {:<7}", step.id, step.sequence, name(step.phase), name(step.status));
+  const Vector& control = step.status == StepStatus::kTold ? step.applied : step.asked;
+  for (Index p = 0; p < static_cast<Index>(config.model.inputs.size()); ++p) {
+    line += fmt::format(" {:>{}}", number(control, p), kWidth);
+  }
+  for (Index e = 0; e < static_cast<Index>(config.model.outputs.size()); ++e) {
+    line += fmt::format(" {:>{}}", number(step.outputs, e), kWidth);
+  }
+  return step.reason.empty() ? line : line + "  " + step.reason;
+}
+
+void print_study(const Study& study, Index newest_steps) {
+  const study::StudyConfig& config = study.config();
+  fmt::print("Study       {} ({}), made {}\n", config.name, study.path(), study.created_at());
+  fmt::print("Strategy    {}, seed {}; {} measurements under random controls, then {} chosen\n", config.strategy,
+             config.seed, config.initial, config.steps);
+  fmt::print("Steps       {}; {} sequence(s)\n", counts(study), study.sequences().size());
+  if (const Index late = study.late_tells(); late > 0) {
+    fmt::print("            {} late answer(s) are kept, but not learned from\n", late);
+  }
+  print_position(study);
+  print_training(study);
+  const std::vector<study::SessionRecord> sessions = study.sessions();
+  if (!sessions.empty()) {
+    const study::SessionRecord& last = sessions.back();
+    fmt::print("Written by  process {} on {} from {} {}\n", last.pid, last.host, last.begun_at,
+               last.ended_at.empty() ? "on; it is running or has died" : "to " + last.ended_at);
+  }
+  if (study.steps().empty() || newest_steps == 0) {
+    return;
+  }
+  fmt::print("\n{}\n", step_heading(config));
+  const auto total = static_cast<Index>(study.steps().size());
+  for (Index i = std::max<Index>(0, total - newest_steps); i < total; ++i) {
+    fmt::print("{}\n", step_line(config, study.steps()[static_cast<std::size_t>(i)]));
+  }
+}
+
+Json study_json(const Study& study) {
+  const study::StudyConfig& config = study.config();
+  Json json = {{"format", "gpilot-study"},
+               {"library_version", version()},
+               {"study", study.path()},
+               {"name", config.name},
+               {"created_at", study.created_at()},
+               {"strategy", config.strategy},
+               {"seed", config.seed},
+               {"dt", config.model.dt},
+               {"inputs", config.model.inputs},
+               {"outputs", config.model.outputs},
+               {"initial", config.initial},
+               {"measurements", study.told()},
+               {"late_tells", study.late_tells()}};
+  json["pending"] = study.pending() != nullptr ? Json(study.pending()->id) : Json();
+  json["sequences"] = Json::array();
+  for (const study::SequenceRecord& s : study.sequences()) {
+    json["sequences"].push_back({{"sequence", s.id},
+                                 {"origin", name(s.origin)},
+                                 {"anywhere", s.broad},
+                                 {"y", list(s.outputs)},
+                                 {"reason", s.reason},
+                                 {"begun_at", s.begun_at},
+                                 {"ended", s.ended}});
+  }
+  json["steps"] = Json::array();
+  for (const StepRecord& s : study.steps()) {
+    json["steps"].push_back({{"step", s.id},
+                             {"sequence", s.sequence},
+                             {"phase", name(s.phase)},
+                             {"status", name(s.status)},
+                             {"u", list(s.asked)},
+                             {"u_applied", list(s.applied)},
+                             {"y", list(s.outputs)},
+                             {"t", s.rig_time ? Json(*s.rig_time) : Json()},
+                             {"training", s.training > 0 ? Json(s.training) : Json()},
+                             {"criterion", s.criterion},
+                             {"evaluations", s.evaluations},
+                             {"reason", text_or_null(s.reason)},
+                             {"asked_at", s.asked_at},
+                             {"closed_at", text_or_null(s.closed_at)}});
+  }
+  json["trainings"] = Json::array();
+  for (const study::TrainingRecord& t : study.trainings()) {
+    json["trainings"].push_back({{"training", t.id},
+                                 {"after_step", t.after_step},
+                                 {"status", t.status},
+                                 {"message", t.message},
+                                 {"chosen", t.chosen},
+                                 {"bound", t.bound},
+                                 {"library_version", t.version},
+                                 {"model_kept", t.has_model},
+                                 {"seconds", t.seconds},
+                                 {"finished_at", t.finished_at}});
+  }
+  json["sessions"] = Json::array();
+  for (const study::SessionRecord& s : study.sessions()) {
+    json["sessions"].push_back({{"pid", s.pid},
+                                {"host", s.host},
+                                {"library_version", s.version},
+                                {"begun_at", s.begun_at},
+                                {"ended_at", text_or_null(s.ended_at)},
+                                {"note", text_or_null(s.note)}});
+  }
+  return json;
+}
+
+}  // namespace gpilot::cli

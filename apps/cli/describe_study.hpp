@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "gpilot/study/study.hpp"
+
+namespace gpilot::cli {
+
+/// A study in words: what it is, where it stands, its newest steps and how well it learns.
+void print_study(const study::Study& study, Index newest_steps);
+
+/// Everything that happened, models apart.
+nlohmann::ordered_json study_json(const study::Study& study);
+
+/// The heading and a line for each step of a table on a terminal.
+std::string step_heading(const study::StudyConfig& config);
+std::string step_line(const study::StudyConfig& config, const study::StepRecord& step);
+
+}  // namespace gpilot::cli

@@ -1,0 +1,135 @@
+#include "run_rig.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "describe_study.hpp"
+#include "gpilot/error.hpp"
+#include "gpilot/study/rig_run.hpp"
+#include "gpilot/study/study.hpp"
+#include "interrupt.hpp"
+#include "study_options.hpp"
+
+namespace gpilot::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using study::RigRunEvent;
+using study::Study;
+
+/// FILE.toml -> FILE.study, in the same directory.
+std::string study_path(const RunRigArguments& arguments) {
+  return arguments.study.empty() ? fs::path(arguments.config).replace_extension(".study").string() : arguments.study;
+}
+
+Study open_study(const RunRigArguments& arguments, const std::string& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !arguments.resume) {
+    throw InputError(
+        fmt::format("{}: the study is there already: --resume goes on with it, -o FILE begins another", path));
+  }
+  return open_or_create(path, arguments.config);
+}
+
+/// Lines for people, on the terminal or in a log: flushed, so that they are seen when they happen.
+class Printer {
+ public:
+  Printer(std::FILE* stream, const study::StudyConfig& config) : stream_(stream), config_(config) {}
+
+  void print(const RigRunEvent& event) {
+    switch (event.kind) {
+      case RigRunEvent::Kind::kRig:
+        fmt::print(stream_, "{}\n{}  training\n", event.text, step_heading(config_));
+        break;
+      case RigRunEvent::Kind::kSequence:
+        fmt::print(stream_, "a new sequence begins: {}\n", event.text);
+        break;
+      case RigRunEvent::Kind::kTrained:
+        training_ = event.training->status == "failed" ? fmt::format("  failed: {}", event.training->message)
+                                                       : fmt::format("  {}, {}, {:.2f} s", event.training->chosen,
+                                                                     event.training->status, event.training->seconds);
+        break;
+      case RigRunEvent::Kind::kTold:
+        fmt::print(stream_, "{}{}\n", step_line(config_, *event.step), std::exchange(training_, ""));
+        break;
+      case RigRunEvent::Kind::kFailed:
+        if (event.step != nullptr) {
+          fmt::print(stream_, "{}\n", step_line(config_, *event.step));
+        }
+        if (!event.text.empty() && (event.step == nullptr || event.step->reason != event.text)) {
+          fmt::print(stream_, "the rig failed: {}\n", event.text);
+        }
+        break;
+    }
+    std::fflush(stream_);
+  }
+
+ private:
+  std::FILE* stream_;
+  const study::StudyConfig& config_;
+  std::string training_;  ///< what is to be said of the newest training
+};
+
+void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
+  const std::size_t trainings = study.trainings().size();
+  if (arguments.format == Format::kJson) {
+    const nlohmann::ordered_json json = {{"study", study.path()},        {"measurements", study.told()},
+                                         {"measured", summary.told},     {"failed", summary.failed},
+                                         {"restarts", summary.restarts}, {"missed_deadlines", summary.missed},
+                                         {"trainings", trainings},       {"stopped", summary.stopped}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("measured {} time(s), {} in all; {} step(s) failed, the rig was started again {} time(s)\n", summary.told,
+             study.told(), summary.failed, summary.restarts);
+  if (!arguments.period.empty()) {
+    fmt::print("{} deadline(s) missed of {} at a period of {} s\n", summary.missed, summary.told, arguments.period);
+  }
+  fmt::print("'gpilot show {}' says where the study stands, 'gpilot export {} --csv' gives its data\n", study.path(),
+             study.path());
+}
+
+}  // namespace
+
+void run_rig_study(const RunRigArguments& arguments) {
+  const std::string path = study_path(arguments);
+  const study::StudyConfig config = study::load_config(arguments.config);
+  study::RigRunOptions options;
+  options.rig = study::rig_options(config.rig, path);
+  options.failures = config.rig.failures;
+  if (!arguments.period.empty()) {
+    options.period_s = parse_number("--period", arguments.period);
+  }
+  if (!arguments.rig.empty()) {
+    options.rig.command = arguments.rig;
+  }
+  if (options.rig.command.empty()) {
+    throw InputError(fmt::format("{}: no rig: give --rig COMMAND, or the key rig.command", arguments.config));
+  }
+  // Wrong input has been found by now: a study is made only where it can be used.
+  Study study = open_study(arguments, path);
+  options.steps = arguments.steps.empty() ? std::max<Index>(0, config.initial + config.steps - study.told())
+                                          : parse_count("--steps", arguments.steps, 1);
+  const InterruptGuard guard;
+  options.stop = &InterruptGuard::requested();
+  std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
+  if (!study.taken_over_from().empty()) {
+    fmt::print(progress, "the study's last writer died: {}\n", study.taken_over_from());
+  }
+  Printer printer(progress, study.config());
+  options.on_event = [&printer](const RigRunEvent& event) { printer.print(event); };
+  const study::RigRunSummary summary = study::run_rig(study, options);
+  if (summary.stopped) {
+    throw Interrupted(fmt::format("interrupted after {} measurement(s), {} in all; --resume goes on with {}",
+                                  summary.told, study.told(), path));
+  }
+  print_summary(arguments, study, summary);
+}
+
+}  // namespace gpilot::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpilot/box.hpp"
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/types.hpp"
+
+/// The configuration of a study: a TOML file that says what may be done to a rig, what is measured, and how gpilot
+/// chooses and learns. docs/configuration.md explains every key.
+namespace gpilot::study {
+
+/// How the program that drives the rig is started and how long gpilot waits for it. Seconds.
+struct RigSettings {
+  std::string command;      ///< "" = given elsewhere, or no program: ask and tell by hand
+  double start_s = 10.0;    ///< until it has answered hello
+  double deadline_s = 2.0;  ///< for the answer to a step
+  double reset_s = 10.0;    ///< for the answer to a reset
+  double close_s = 2.0;     ///< from close to its end
+  Index failures = 3;       ///< failed steps in a row after which the run ends
+};
+
+/// P inputs, E outputs, D states.
+struct StudyConfig {
+  std::string name;
+  std::uint64_t seed = 0;
+  std::string strategy = "totmi";
+  Index initial = 5;                                   ///< measurements under random controls before the first choice
+  Index steps = 30;                                    ///< controls to choose after them
+  Index retrain_every = 1;                             ///< steps between two trainings
+  Index keep_models = 3;                               ///< newest models that the study keeps
+  ssm::ModelSpec model;                                ///< user units; its ranges hold the box and the declared ranges
+  std::vector<std::string> input_units, output_units;  ///< [P], [E]; "" = none
+  Box box;                                             ///< [P]
+  Vector slew;  ///< [P] largest change from one step to the next; infinity = no limit
+  Vector safe;  ///< [P] the control that leaves the rig safe, inside the box
+  inference::FitOptions fit;
+  RigSettings rig;
+
+  /// Throws InputError naming the key, e.g. "input.torque.safe: ..".
+  void validate() const;
+};
+
+/// A configuration from the text of a file; `file` stands in messages, and gives the study its name where the text has
+/// none. Throws InputError "FILE:LINE: input.torque.slew: ..", for TOML that cannot be read "FILE:LINE:COLUMN: ..".
+StudyConfig parse_config(std::string_view toml, const std::string& file);
+StudyConfig load_config(const std::string& path);
+
+/// Every setting that results depend on, as ("input.torque.slew", "0.3"), in a fixed order. Left out: the rig, the
+/// name, units, the number of steps, of kept models and of threads.
+std::vector<std::pair<std::string, std::string>> settings_of(const StudyConfig& config);
+
+/// What differs in a way that changes results, in words: "input.torque.slew: 0.3, was 0.5". Empty if nothing does.
+std::vector<std::string> differences(const StudyConfig& now, const StudyConfig& before);
+
+/// The names that example_config() knows: the simulated systems and "blank".
+std::vector<std::string> example_names();
+/// A configuration file to start from, every key explained. Throws InputError for an unknown name, with the nearest
+/// known one in its message.
+std::string example_config(std::string_view example);
+
+}  // namespace gpilot::study

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "gpilot/study/study.hpp"
+#include "gpilot/systems/rig.hpp"
+
+/// A study that runs a rig: asks for a control, has the rig apply it, tells what came back, and so on.
+///
+/// After a crash or a failure nobody knows the state of a physical system, so these rules hold:
+///  - a step that waits for its answer is sent again only to a rig that declares itself idempotent; for any other it
+///    becomes `unknown`;
+///  - the sequence of an idempotent rig goes on; any other begins a new one, from p(x_0) if the rig can be reset, and
+///    anywhere if not;
+///  - after every failure, and at the end, the rig is sent the safe control.
+namespace gpilot::study {
+
+struct RigRunEvent {
+  enum class Kind { kRig, kSequence, kTrained, kTold, kFailed };
+  Kind kind = Kind::kTold;
+  std::string text;                          ///< what happened, for kRig and kFailed
+  const StepRecord* step = nullptr;          ///< kTold and kFailed, where there is one
+  const TrainingRecord* training = nullptr;  ///< kTrained
+};
+
+struct RigRunOptions {
+  systems::RigOptions rig;
+  Index steps = 0;     ///< outputs to measure in this run
+  Index failures = 3;  ///< failures in a row after which the run ends
+  /// Seconds between two steps: decisions are made in time, and training goes on beside them. Without it every step
+  /// waits for the training before it.
+  std::optional<double> period_s;
+  std::function<void(const RigRunEvent&)> on_event;
+  const std::atomic<bool>* stop = nullptr;  ///< ends the run after the step at hand
+};
+
+struct RigRunSummary {
+  Index told = 0;      ///< outputs measured in this run
+  Index failed = 0;    ///< steps that failed, were unsafe, or whose outcome is unknown
+  Index restarts = 0;  ///< of the rig's process
+  Index missed = 0;    ///< periods without a decision in time, in which the safe control was applied
+  bool stopped = false;
+};
+
+/// The rig failed too often in a row. What was measured is in the study.
+class RigRunFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The options for a rig from the settings of a configuration; its log stands beside the study.
+systems::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
+
+/// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
+/// or throws.
+RigRunSummary run_rig(Study& study, const RigRunOptions& options);
+
+}  // namespace gpilot::study

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/box.hpp"
+#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/transition.hpp"
+#include "gpilot/types.hpp"
+
+namespace gpilot::study {
+
+/// Where a decision is made from: a trained model and what it believes about the current state. User units in and out.
+class Standpoint {
+ public:
+  /// Stands at the end of the model's last training sequence. `seed` is that of nodes that are drawn.
+  Standpoint(ssm::Model model, std::uint64_t seed);
+
+  /// Steps to the first row of a new sequence, and sees its outputs [E] (NaN = missing).
+  void begin(bool broad_start, VectorRef outputs);
+  /// Follows one row: a control was applied, outputs came back (NaN = missing). Where that leads to no sensible state
+  /// it throws NumericalError and stays.
+  void follow(VectorRef control, VectorRef outputs);
+
+  /// What a criterion may look at; refers to this object and to `box` and `history`, which are in scaled units.
+  acquisition::Situation situation(const Box& box, const ssm::Series* history, std::uint64_t seed,
+                                   std::uint32_t trial = 0, std::uint32_t step = 0) const;
+  /// The strategy's choice inside the box. `history` is all data up to now, the current sequence last, or null where
+  /// the current sequence has only its first row.
+  acquisition::Choice choose(const acquisition::Strategy& strategy, const Box& box, const ssm::Dataset* history,
+                             std::uint64_t seed, std::uint32_t trial, std::uint32_t step) const;
+
+  const ssm::Model& model() const { return model_; }
+  const ssm::StateBelief& belief() const { return belief_; }  ///< scaled units
+  Box scaled(const Box& box) const;
+  ssm::Series scaled(const ssm::Dataset& data) const;
+  Vector scaled_control(VectorRef control) const;
+  Vector user_control(VectorRef scaled) const;
+
+ private:
+  ssm::Model model_;
+  ssm::Transition transition_;
+  gp::Nodes nodes_;
+  ssm::StateBelief belief_;
+};
+
+}  // namespace gpilot::study

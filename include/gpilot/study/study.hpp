@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/study/config.hpp"
+#include "gpilot/study/record.hpp"
+#include "gpilot/study/training.hpp"
+#include "gpilot/types.hpp"
+
+/// Ask and tell for a system whose state carries over and whose steps cannot be repeated. A study is one file: its
+/// configuration, every control that was asked for, everything that came back, and the models learned on the way.
+///
+///   Study study = Study::create("rig.study", config_text, "rig.toml");
+///   const Step step = study.ask();           // trains if it is due, then chooses
+///   study.tell(step.id, outputs);            // on the disk when it returns
+///
+/// What a study does next depends on its file alone: however often the process ends in between, and with any number of
+/// threads, the same outputs lead to the same controls, bit for bit. User units everywhere. Not for use by several
+/// threads at once.
+namespace gpilot::study {
+
+/// A control to apply.
+struct Step {
+  Index id = 0;        ///< from 1, over the whole study
+  Index sequence = 0;  ///< from 1
+  Vector control;      ///< [P] in the box, and within the slew limits of what was applied before
+  StepPhase phase = StepPhase::kRandom;
+  double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN if it was drawn
+};
+
+/// What became of outputs that were told.
+enum class Told {
+  kAccepted,
+  kRepeated,  ///< the step has been told the very same before
+  kLate,      ///< the step had been given up: the outputs are kept, but not learned from
+};
+
+class Study {
+ public:
+  /// Makes a new study of a configuration (TOML text; `name` is the file's, for messages). InputError if the file
+  /// exists or the configuration is wrong.
+  static Study create(const std::string& path, const std::string& config, const std::string& name);
+  /// Opens a study. One process at a time may write: StudyBusy names the one that does. Readers see what was stored
+  /// when they opened it.
+  static Study open(const std::string& path, Access access = Access::kWrite);
+  ~Study();
+  Study(Study&&) noexcept;
+  Study& operator=(Study&&) = delete;
+  Study(const Study&) = delete;
+  Study& operator=(const Study&) = delete;
+
+  /// The next control; the step waits for tell() or fail(). Asked again before that, it is the same step. A sequence
+  /// that ended is followed by a new one, which begins anywhere (see new_sequence()). Trains first where that is due,
+  /// unless `train` is false: then the newest model decides.
+  Step ask(bool train = true);
+  /// What ask() would return, with nothing asked.
+  Step suggest(bool train = true);
+  /// What came back: outputs [E] (NaN = missing), the control that was applied [P] if it is not the one asked for, and
+  /// the rig's time in s. On the disk when this returns. InputError, with nothing changed, for wrong shapes or values,
+  /// a step that was never asked, or other outputs than those told before.
+  Told tell(Index step, VectorRef outputs, const std::optional<Vector>& applied = {}, std::optional<double> time = {});
+  /// The step has no outputs: `status` is kFailed, kUnsafe or kUnknown. Its sequence ends, since nobody knows the
+  /// state.
+  void fail(Index step, StepStatus status, const std::string& reason);
+  /// The step was never sent, so its sequence goes on. Its status is kFailed.
+  void withdraw(Index step, const std::string& reason);
+  /// Begins a sequence: kReset if the system was brought to the declared p(x_0), kBroken if its state may be anything.
+  /// `outputs` [E], measured before the first step, may be missing (NaN, or empty).
+  void new_sequence(SequenceOrigin origin, const Vector& outputs, const std::string& reason);
+  /// Adds a step under the safe control, which was applied since no decision was ready. Like a step that was asked and
+  /// told.
+  void add_safe_step(VectorRef applied, VectorRef outputs, const std::string& reason);
+  /// Adds measurements made before as a sequence of its own and ends the current one. Returns the number of steps.
+  Index import(const ssm::Sequence& recording);
+
+  /// Does all that `work` does with this study, or nothing, in one write to the disk instead of several: nothing is on
+  /// the disk before this returns. After an error the study is as it was before.
+  void together(const std::function<void()>& work);
+
+  /// What the next training would learn from, if one is due.
+  std::optional<TrainingJob> due_training() const;
+  /// Takes the result of train(due_training()): the newest model decides from now on.
+  void adopt(TrainingResult result);
+  /// Trains if it is due.
+  void update();
+
+  const std::string& path() const;
+  const StudyConfig& config() const;
+  const std::string& config_text() const;
+  const std::string& created_at() const;
+  /// The newest model, if there is one.
+  const ssm::Model* model() const;
+  /// All sequences with at least one step that was told.
+  ssm::Dataset data() const;
+  const std::vector<StepRecord>& steps() const;  ///< step k at k - 1
+  const std::vector<SequenceRecord>& sequences() const;
+  const std::vector<TrainingRecord>& trainings() const;
+  std::vector<SessionRecord> sessions() const;
+  Index late_tells() const;
+  /// The step that waits, or null.
+  const StepRecord* pending() const;
+  /// The sequence that the next step belongs to, or null if it will begin one.
+  const SequenceRecord* current_sequence() const;
+  Index told() const;  ///< number of steps with outputs
+  /// The process that held the study and died, if the lock was taken over from one; else "".
+  const std::string& taken_over_from() const;
+
+ private:
+  struct State;
+  explicit Study(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Whether the file is an SQLite database, so that it may be a study.
+bool is_study(const std::string& path);
+
+}  // namespace gpilot::study

@@ -1,0 +1,250 @@
+#include "gpilot/study/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config_archives.hpp"
+#include "config_layout.hpp"
+#include "gpilot/study/read_text.hpp"
+#include "gpilot/suggest.hpp"
+#include "printable.hpp"
+#include "toml_reader.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+/// Refuses keys that a section does not have, before anything is said about keys that are missing.
+void check_keys(const TomlValue& table, const KeyPath& path, const std::vector<std::string>& known) {
+  for (const TomlValue& member : table.members) {
+    if (std::ranges::find(known, member.key) == known.end()) {
+      KeyPath at = path;
+      at.key = member.key;
+      throw ConfigError(at,
+                        unknown_name_message(path.section.empty() ? "section" : "key", printable(member.key), known));
+    }
+  }
+}
+
+std::string entry_name(const TomlValue& table) {
+  const TomlValue* name = table.find("name");
+  return name != nullptr && name->type == TomlValue::Type::kText ? printable(name->text) : "";
+}
+
+/// Reads the sections of a file.
+class ConfigReader {
+ public:
+  explicit ConfigReader(const TomlValue& root) : root_(root) {}
+
+  template <class Describe>
+  void section(const char* name, Describe describe) {
+    const TomlValue* table = root_.find(name);
+    const KeyPath path{name, -1, "", ""};
+    if (table != nullptr && table->type != TomlValue::Type::kTable) {
+      throw ConfigError(path,
+                        fmt::format("expected one section [{}], not {}", name,
+                                    table->type == TomlValue::Type::kArray ? "several" : study::describe(*table)));
+    }
+    TomlArchive archive(table, path);
+    read(table, path, archive, describe);
+  }
+
+  template <class Entry, class Describe>
+  void entries(const char* name, std::vector<Entry>& entries, Describe describe) {
+    const TomlValue* list = root_.find(name);
+    if (list == nullptr) {
+      return;
+    }
+    const auto is_table = [](const TomlValue& value) { return value.type == TomlValue::Type::kTable; };
+    if (list->type != TomlValue::Type::kArray || !std::ranges::all_of(list->items, is_table)) {
+      throw ConfigError({name, -1, "", ""},
+                        fmt::format("expected [[{}]] with two brackets, one for each {}", name, name));
+    }
+    for (const TomlValue& table : list->items) {
+      const KeyPath path{name, static_cast<Index>(entries.size()), entry_name(table), ""};
+      TomlArchive archive(&table, path);
+      const auto describe_entry = [&](auto& a) { describe(a, entries.back()); };
+      entries.emplace_back();
+      read(&table, path, archive, describe_entry);
+    }
+  }
+
+ private:
+  template <class Describe>
+  static void read(const TomlValue* table, const KeyPath& path, TomlArchive& archive, Describe describe) {
+    if (table != nullptr) {
+      ListArchive list;
+      describe(list);
+      check_keys(*table, path, list.keys());
+    }
+    describe(archive);
+  }
+
+  const TomlValue& root_;
+};
+
+struct SectionNames {
+  std::vector<std::string> names;
+  template <class Describe>
+  void section(const char* name, Describe&& /*describe*/) {
+    names.emplace_back(name);
+  }
+  template <class Entries, class Describe>
+  void entries(const char* name, Entries& /*entries*/, Describe&& /*describe*/) {
+    names.emplace_back(name);
+  }
+};
+
+/// Checks every value on its own.
+struct ConfigChecker {
+  template <class Describe>
+  void section(const char* name, Describe describe) const {
+    CheckArchive archive({name, -1, "", ""});
+    describe(archive);
+  }
+  template <class Entry, class Describe>
+  void entries(const char* name, const std::vector<Entry>& entries, Describe describe) const {
+    for (const Entry& entry : entries) {
+      CheckArchive archive({name, &entry - entries.data(), entry.name, ""});
+      describe(archive, entry);
+    }
+  }
+};
+
+/// The line of a key; of its section, if the key is not there; 0 if that is not there either.
+std::size_t line_of(const TomlValue& root, const KeyPath& path) {
+  const TomlValue* at = root.find(path.section.empty() ? path.key : path.section);
+  if (at == nullptr) {
+    return 0;
+  }
+  if (path.entry >= 0 && path.entry < static_cast<Index>(at->items.size())) {
+    at = &at->items[static_cast<std::size_t>(path.entry)];
+  } else if (at->type == TomlValue::Type::kArray && !at->items.empty()) {
+    return at->items.front().line;
+  }
+  const TomlValue* value = at->find(path.key);
+  return value != nullptr && value->line > 0 ? value->line : at->line;
+}
+
+StudyConfig read_config(const TomlValue& root, const std::string& file) {
+  StudyConfig config;
+  ConfigEntries entries;
+  SectionNames sections;
+  describe_config(sections, config, entries);
+  check_keys(root, {}, sections.names);
+  ConfigReader reader(root);
+  describe_config(reader, config, entries);
+  if (config.name.empty()) {
+    config.name = std::filesystem::path(file).stem().string();
+  }
+  config.fit.seed = config.seed;
+  check_entries(entries);
+  apply_entries(entries, config);
+  config.validate();
+  return config;
+}
+
+void check_sizes(const StudyConfig& c) {
+  const auto check = [](const char* what, Index size, std::size_t expected) {
+    if (size != static_cast<Index>(expected)) {
+      throw InputError(fmt::format("{}: {} value(s), expected {}", what, size, expected));
+    }
+  };
+  const std::size_t P = c.model.inputs.size();
+  check("box.low", c.box.low.size(), P);
+  check("box.high", c.box.high.size(), P);
+  check("slew", c.slew.size(), P);
+  check("safe", c.safe.size(), P);
+  check("input units", static_cast<Index>(c.input_units.size()), P);
+  check("output units", static_cast<Index>(c.output_units.size()), c.model.outputs.size());
+}
+
+void check_inputs(const StudyConfig& c) {
+  for (std::size_t i = 0; i < c.model.inputs.size(); ++i) {
+    const auto p = static_cast<Index>(i);
+    const std::string& name = c.model.inputs[i];
+    if (!(c.slew(p) > 0.0)) {
+      throw ConfigError({"input", p, name, "slew"}, fmt::format("expected a positive number, not {}", c.slew(p)));
+    }
+    if (!given(c.safe(p))) {
+      throw ConfigError({"input", p, name, "safe"}, fmt::format("expected a finite number, not {}", c.safe(p)));
+    }
+    for (const ssm::Range& range : c.model.ranges) {
+      if (range.name == name && (range.low != c.box.low(p) || range.high != c.box.high(p))) {
+        throw ConfigError({"input", p, name, "low"}, fmt::format("the model's range [{}, {}] is not the box [{}, {}]",
+                                                                 range.low, range.high, c.box.low(p), c.box.high(p)));
+      }
+    }
+  }
+}
+
+void check_kernel(const ssm::ModelSpec& spec) {
+  if (spec.inducing == 0 && !spec.linear_kernel && spec.mean != ssm::MeanKind::kLinear) {
+    throw ConfigError({"model", -1, "", "inducing"},
+                      "0, with neither linear = true nor mean = \"linear\", leaves nothing to learn; expected more");
+  }
+}
+
+void check_nodes(const ssm::ModelSpec& spec) {
+  try {
+    gp::make_nodes(spec.nodes, static_cast<Index>(spec.states.size()), spec.node_points);
+  } catch (const InputError& error) {
+    throw ConfigError({"model", -1, "", "nodes"}, error.what());
+  }
+}
+
+}  // namespace
+
+std::string KeyPath::text() const {
+  std::string text = section;
+  if (!name.empty()) {
+    text += fmt::format(".{}", printable(name));
+  } else if (entry >= 0) {
+    text += fmt::format("[{}]", entry + 1);
+  }
+  if (!key.empty()) {
+    text += fmt::format("{}{}", text.empty() ? "" : ".", printable(key));
+  }
+  return text;
+}
+
+ConfigError::ConfigError(KeyPath at, const std::string& reason)
+    : InputError(fmt::format("{}: {}", at.text(), reason)), path_(std::move(at)) {}
+
+void StudyConfig::validate() const {
+  check_kernel(model);
+  model.validate();
+  check_sizes(*this);
+  const ConfigEntries entries = entries_of(*this);
+  const ConfigChecker checker;
+  describe_config(checker, *this, entries);
+  check_inputs(*this);
+  check_entries(entries);
+  check_nodes(model);
+  try {
+    fit.validate();
+  } catch (const InputError& error) {
+    throw ConfigError({"training", -1, "", ""}, error.what());
+  }
+}
+
+StudyConfig parse_config(std::string_view toml, const std::string& file) {
+  const TomlValue root = parse_toml(toml, file);
+  try {
+    return read_config(root, file);
+  } catch (const ConfigError& error) {
+    const std::size_t line = line_of(root, error.path());
+    throw InputError(line > 0 ? fmt::format("{}:{}: {}", file, line, error.what())
+                              : fmt::format("{}: {}", file, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+StudyConfig load_config(const std::string& path) {
+  return parse_config(read_text(path, "a configuration", kLargestToml), path);
+}
+
+}  // namespace gpilot::study

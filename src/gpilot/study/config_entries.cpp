@@ -1,0 +1,358 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "config_archives.hpp"
+#include "config_layout.hpp"
+#include "gpilot/ssm/observed_states.hpp"
+#include "gpilot/suggest.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <class Entries>
+Names names(const Entries& entries) {
+  Names result;
+  for (const auto& entry : entries) {
+    result.push_back(entry.name);
+  }
+  return result;
+}
+
+Index position(const Names& list, std::string_view name) {
+  return std::ranges::find(list, name) - list.begin();
+}
+
+/// An entry's key, for errors.
+template <class Entry>
+KeyPath at(const char* section, const std::vector<Entry>& entries, const Entry& entry, const char* key) {
+  return {section, &entry - entries.data(), entry.name, key};
+}
+
+template <class Entry>
+void check_range(const char* section, const std::vector<Entry>& entries, const Entry& e) {
+  if (given(e.low) != given(e.high)) {
+    const bool low = given(e.low);
+    throw ConfigError(at(section, entries, e, low ? "low" : "high"),
+                      fmt::format("given without '{}'; expected both or none", low ? "high" : "low"));
+  }
+  // A narrower range is lost in rounding.
+  const double width = 1e-9 * std::max(std::abs(e.low), std::abs(e.high));
+  if (given(e.low) && !(e.high - e.low > width)) {
+    throw ConfigError(at(section, entries, e, "high"),
+                      fmt::format("expected more than 'low', which is {}, not {}", e.low, e.high));
+  }
+}
+
+template <class Entry>
+void check_names(const char* section, const std::vector<Entry>& entries, std::size_t most) {
+  std::set<std::string> seen;
+  for (const Entry& e : entries) {
+    const KeyPath path = at(section, entries, e, "name");
+    if (path.entry >= static_cast<Index>(most)) {
+      throw ConfigError(path, fmt::format("expected at most {} sections [[{}]]", most, section));
+    }
+    if (e.name.front() == ' ' || e.name.back() == ' ') {
+      throw ConfigError(path, fmt::format("expected a name without spaces around it, not '{}'", e.name));
+    }
+    if (!seen.insert(e.name).second) {
+      throw ConfigError(path, fmt::format("'{}' is named twice; expected another name", e.name));
+    }
+  }
+}
+
+/// Inputs and outputs are columns of one file, beside the time t; the range of an input is found by its name.
+void check_columns(const ConfigEntries& e) {
+  const Names inputs = names(e.inputs);
+  const auto check = [&](const char* section, const auto& entries, bool column) {
+    for (const auto& entry : entries) {
+      if (column && entry.name == "t") {
+        throw ConfigError(at(section, entries, entry, "name"), "'t' is the column of time; expected another name");
+      }
+      if (section != std::string_view("input") && std::ranges::find(inputs, entry.name) != inputs.end()) {
+        throw ConfigError(at(section, entries, entry, "name"),
+                          fmt::format("'{}' is an input already; expected another name", entry.name));
+      }
+    }
+  };
+  check("input", e.inputs, true);
+  check("output", e.outputs, true);
+  check("state", e.states, false);
+}
+
+void check_inputs(const std::vector<InputEntry>& inputs) {
+  if (inputs.empty()) {
+    throw ConfigError({"input", -1, "", ""},
+                      "missing; expected a section [[input]] with name, low and high for each "
+                      "control that gpilot may choose");
+  }
+  for (const InputEntry& e : inputs) {
+    check_range("input", inputs, e);
+    if (!given(e.safe) && (e.low > 0.0 || e.high < 0.0)) {
+      throw ConfigError(at("input", inputs, e, "safe"),
+                        fmt::format("missing; expected a value from {} to {}, since 0 is outside", e.low, e.high));
+    }
+    if (given(e.safe) && (e.safe < e.low || e.safe > e.high)) {
+      throw ConfigError(at("input", inputs, e, "safe"),
+                        fmt::format("expected a value from {} to {}, not {}", e.low, e.high, e.safe));
+    }
+  }
+}
+
+void check_outputs(const ConfigEntries& e) {
+  if (e.outputs.empty()) {
+    throw ConfigError({"output", -1, "", ""},
+                      "missing; expected a section [[output]] with a name for each value that "
+                      "is measured");
+  }
+  const Names states = names(e.states);
+  for (const OutputEntry& output : e.outputs) {
+    check_range("output", e.outputs, output);
+    if (output.state.empty()) {
+      continue;
+    }
+    const KeyPath path = at("output", e.outputs, output, "state");
+    if (e.states.empty() && output.state != output.name) {
+      throw ConfigError(path, fmt::format("there is no state '{}': expected a section [[state]] for it", output.state));
+    }
+    if (!e.states.empty() && std::ranges::find(states, output.state) == states.end()) {
+      throw ConfigError(path, unknown_name_message("state", output.state, states));
+    }
+    if (output.state != output.name && std::ranges::find(states, output.name) != states.end()) {
+      throw ConfigError(path, fmt::format("'{}', but there is a state '{}', too; expected that, or another name for "
+                                          "the output",
+                                          output.state, output.name));
+    }
+  }
+}
+
+/// A state may be given one derivative, and no state is its own, not even in a circle.
+void check_derivatives(const std::vector<StateEntry>& states) {
+  const Names known = names(states);
+  std::vector<Index> position_of(states.size(), -1);
+  for (const StateEntry& e : states) {
+    if (e.derivative_of.empty()) {
+      continue;
+    }
+    const KeyPath path = at("state", states, e, "derivative_of");
+    const Index target = position(known, e.derivative_of);
+    if (target == static_cast<Index>(states.size())) {
+      throw ConfigError(path, unknown_name_message("state", e.derivative_of, known) +
+                                  "; every state needs a section [[state]] where there is one");
+    }
+    if (std::ranges::find(position_of, target) != position_of.end()) {
+      throw ConfigError(path, fmt::format("'{}' is given two derivatives; expected one", e.derivative_of));
+    }
+    position_of[static_cast<std::size_t>(path.entry)] = target;
+    for (Index state = target; state >= 0; state = position_of[static_cast<std::size_t>(state)]) {
+      if (state == path.entry) {
+        throw ConfigError(path, fmt::format("'{}' would be a derivative of itself", e.name));
+      }
+    }
+  }
+}
+
+/// The state that an output without `state` measures, or D where its name says nothing.
+Index by_name(const OutputEntry& output, const Names& states) {
+  for (const std::string& state : states) {
+    if (output.name == state || output.name == "y_" + state) {
+      return position(states, state);
+    }
+  }
+  return static_cast<Index>(states.size());
+}
+
+/// The state that each output measures.
+std::vector<Index> measured_states(const ConfigEntries& e, const ssm::ModelSpec& spec) {
+  if (std::ranges::all_of(e.outputs, [](const OutputEntry& o) { return o.state.empty(); })) {
+    try {
+      return ssm::observed_states(spec);
+    } catch (const InputError&) {
+      throw ConfigError(
+          at("output", e.outputs, e.outputs.back(), "state"),
+          fmt::format("missing; expected the state that it measures, one of: {}", fmt::join(spec.states, ", ")));
+    }
+  }
+  std::vector<Index> measured;
+  for (const OutputEntry& output : e.outputs) {
+    measured.push_back(output.state.empty() ? by_name(output, spec.states) : position(spec.states, output.state));
+    if (measured.back() == static_cast<Index>(spec.states.size())) {
+      throw ConfigError(
+          at("output", e.outputs, output, "state"),
+          fmt::format("missing; expected the state that it measures, one of: {}", fmt::join(spec.states, ", ")));
+    }
+  }
+  return measured;
+}
+
+/// A range says how a state is scaled, which is free for derivatives that no output measures only.
+void check_state_ranges(const ConfigEntries& e, const std::vector<Index>& measured) {
+  for (const StateEntry& state : e.states) {
+    check_range("state", e.states, state);
+    if (!given(state.low)) {
+      continue;
+    }
+    const KeyPath path = at("state", e.states, state, "low");
+    if (const auto found = std::ranges::find(measured, path.entry); found != measured.end()) {
+      const std::string& output = e.outputs[static_cast<std::size_t>(found - measured.begin())].name;
+      throw ConfigError(path, fmt::format("the output '{}' measures this state; expected its range there", output));
+    }
+    if (state.derivative_of.empty()) {
+      throw ConfigError(path,
+                        "expected no range: a state that is neither measured nor a derivative has a scale of its own");
+    }
+  }
+}
+
+/// The vector of a number of each entry; empty if none was given.
+template <class Entry>
+Vector column(const std::vector<Entry>& entries, double Entry::*number) {
+  Vector values(static_cast<Index>(entries.size()));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    values(static_cast<Index>(i)) = entries[i].*number;
+  }
+  return values;
+}
+
+Vector empty_if_not_given(Vector values) {
+  return values.array().isNaN().all() ? Vector() : values;
+}
+
+template <class Entry>
+Names texts(const std::vector<Entry>& entries, std::string Entry::*text) {
+  Names result;
+  for (const Entry& entry : entries) {
+    result.push_back(entry.*text);
+  }
+  return result;
+}
+
+template <class Entry>
+void add_ranges(const std::vector<Entry>& entries, ssm::ModelSpec& spec) {
+  for (const Entry& e : entries) {
+    if (given(e.low)) {
+      spec.ranges.push_back({e.name, e.low, e.high});
+    }
+  }
+}
+
+double element(const Vector& values, Index i, double otherwise) {
+  return i < values.size() ? values(i) : otherwise;
+}
+
+void set_range(const ssm::ModelSpec& spec, const std::string& name, double& low, double& high) {
+  for (const ssm::Range& range : spec.ranges) {
+    if (range.name == name) {
+      low = range.low;
+      high = range.high;
+    }
+  }
+}
+
+/// The state that output e measures, and nothing else, or -1.
+Index measured_state(const ssm::ModelSpec& spec, Index e) {
+  if (spec.C.size() == 0) {
+    return e;
+  }
+  for (Index i = 0; i < spec.C.cols(); ++i) {
+    if (spec.C(e, i) == 1.0 && spec.C.row(e).cwiseAbs().sum() == 1.0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+void check_entries(const ConfigEntries& e) {
+  check_names("input", e.inputs, kMostChannels);
+  check_names("output", e.outputs, kMostChannels);
+  check_names("state", e.states, ssm::kMaxStates);
+  check_columns(e);
+  check_inputs(e.inputs);
+  check_outputs(e);
+  check_derivatives(e.states);
+}
+
+void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
+  ConfigEntries e = entries;
+  for (const OutputEntry& output : entries.states.empty() ? entries.outputs : std::vector<OutputEntry>{}) {
+    e.states.push_back({.name = output.name});
+  }
+  ssm::ModelSpec& spec = config.model;
+  spec.inputs = names(e.inputs);
+  spec.outputs = names(e.outputs);
+  spec.states = names(e.states);
+  spec.derivatives.clear();
+  for (const StateEntry& state : e.states) {
+    if (!state.derivative_of.empty()) {
+      spec.derivatives.push_back({position(spec.states, state.name), position(spec.states, state.derivative_of)});
+    }
+  }
+  const std::vector<Index> measured = measured_states(e, spec);
+  check_state_ranges(e, measured);
+  spec.C = ssm::emission_matrix(measured, static_cast<Index>(spec.states.size()));
+  spec.x0_mean = empty_if_not_given(column(e.states, &StateEntry::start));
+  spec.x0_sd = empty_if_not_given(column(e.states, &StateEntry::start_sd));
+  spec.process_sd = empty_if_not_given(column(e.states, &StateEntry::process_sd));
+  spec.output_sd = empty_if_not_given(column(e.outputs, &OutputEntry::noise_sd));
+  spec.ranges.clear();
+  add_ranges(e.inputs, spec);
+  add_ranges(e.outputs, spec);
+  add_ranges(e.states, spec);
+  config.input_units = texts(e.inputs, &InputEntry::unit);
+  config.output_units = texts(e.outputs, &OutputEntry::unit);
+  config.box = {column(e.inputs, &InputEntry::low), column(e.inputs, &InputEntry::high)};
+  config.slew = column(e.inputs, &InputEntry::slew);
+  config.safe = column(e.inputs, &InputEntry::safe);
+  config.safe = config.safe.array().isNaN().select(0.0, config.safe);
+}
+
+ConfigEntries entries_of(const StudyConfig& config) {
+  const ssm::ModelSpec& spec = config.model;
+  const auto unit = [](const Names& units, std::size_t i) { return i < units.size() ? units[i] : ""; };
+  ConfigEntries e;
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+    const auto p = static_cast<Index>(i);
+    e.inputs.push_back({spec.inputs[i], unit(config.input_units, i), element(config.box.low, p, kNotGiven),
+                        element(config.box.high, p, kNotGiven), element(config.slew, p, kNoLimit),
+                        element(config.safe, p, kNotGiven)});
+  }
+  std::set<Index> measured;
+  for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    OutputEntry output{.name = spec.outputs[i], .unit = unit(config.output_units, i)};
+    if (const Index state = measured_state(spec, row); state >= 0) {
+      output.state = spec.states.at(static_cast<std::size_t>(state));
+      measured.insert(state);
+    }
+    set_range(spec, output.name, output.low, output.high);
+    output.noise_sd = element(spec.output_sd, row, kNotGiven);
+    e.outputs.push_back(std::move(output));
+  }
+  for (std::size_t i = 0; i < spec.states.size(); ++i) {
+    const auto d = static_cast<Index>(i);
+    StateEntry state{.name = spec.states[i]};
+    for (const ssm::DerivativeOf& k : spec.derivatives) {
+      if (k.velocity == d) {
+        state.derivative_of = spec.states.at(static_cast<std::size_t>(k.position));
+      }
+    }
+    state.start = element(spec.x0_mean, d, kNotGiven);
+    state.start_sd = element(spec.x0_sd, d, kNotGiven);
+    state.process_sd = element(spec.process_sd, d, kNotGiven);
+    // A range of an output's name is the output's.
+    if (!measured.contains(d) && std::ranges::find(spec.outputs, state.name) == spec.outputs.end()) {
+      set_range(spec, state.name, state.low, state.high);
+    }
+    e.states.push_back(std::move(state));
+  }
+  return e;
+}
+
+}  // namespace gpilot::study

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "config_archives.hpp"
+#include "config_layout.hpp"
+#include "gpilot/suggest.hpp"
+#include "gpilot/systems/registry.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+constexpr std::string_view kBlank = "blank";
+
+/// What stands above a section.
+const std::map<std::string_view, std::string_view> kTitles{
+    {"study", "What to do."},
+    {"input", "The controls that gpilot chooses, a section [[input]] for each, and the limits that it keeps."},
+    {"output", "What is measured after every step, a section [[output]] for each."},
+    {"state",
+     "What the dynamics remember, a section [[state]] for each. Without any, the outputs are the states. A velocity\n"
+     "# that is not measured is worth declaring: it is the derivative of its position."},
+    {"model", "What is learned. The defaults suit most rigs."},
+    {"training", "How it is learned. The defaults suit most rigs."},
+    {"rig",
+     "The program that drives the rig. It speaks the rig protocol: lines of JSON on its standard input and output."},
+};
+
+/// Writes a configuration with a comment for every key. What was not given, and what hardly anybody changes, is
+/// commented out.
+class ExampleWriter {
+ public:
+  const std::string& text() const { return text_; }
+
+  template <class Describe>
+  void section(const char* name, Describe describe) {
+    const bool as_is = name == std::string_view("model") || name == std::string_view("training");
+    title(name);
+    text_ += fmt::format("[{}]\n", name);
+    ListArchive list;
+    describe(list);
+    for (const ListedField& listed : list.fields()) {
+      line(listed, as_is || listed.value.empty(), true);
+    }
+  }
+
+  template <class Entry, class Describe>
+  void entries(const char* name, const std::vector<Entry>& entries, Describe describe) {
+    title(name);
+    for (const Entry& entry : entries) {
+      const bool first = &entry == entries.data();
+      text_ += fmt::format("{}[[{}]]\n", first ? "" : "\n", name);
+      ListArchive list;
+      describe(list, entry);
+      for (const ListedField& listed : list.fields()) {
+        if (first || !listed.value.empty()) {
+          line(listed, listed.value.empty(), first);
+        }
+      }
+    }
+  }
+
+ private:
+  void title(const char* name) { text_ += fmt::format("\n# {}\n", kTitles.at(name)); }
+
+  void line(const ListedField& listed, bool commented_out, bool explained) {
+    const std::string value = listed.value.empty() ? listed.field.hint : listed.toml();
+    const std::string setting = fmt::format("{}{} = {}", commented_out ? "# " : "", listed.field.key, value);
+    if (explained && listed.field.meaning[0] != '\0') {
+      text_ += fmt::format("{:<27} # {}\n", setting, listed.field.meaning);
+    } else {
+      text_ += setting + '\n';
+    }
+  }
+
+  std::string text_;
+};
+
+struct Example {
+  std::string title;
+  StudyConfig config;
+  ConfigEntries entries;
+};
+
+Example blank() {
+  Example e{"a study of a rig of your own: change names, limits and dt", {}, {}};
+  e.config.name = "my-rig";
+  e.config.model.dt = 0.1;
+  e.entries.inputs.push_back({.name = "u", .low = -1.0, .high = 1.0, .safe = 0.0});
+  e.entries.outputs.push_back({.name = "y", .low = -1.0, .high = 1.0});
+  e.entries.states.push_back({.name = "y"});
+  return e;
+}
+
+/// The rig beside the examples speaks of the pendulum in words.
+std::string word_for(const std::string& system, const std::string& name) {
+  static const std::map<std::string, std::string> kPendulum{
+      {"c", "torque"}, {"y_th", "angle"}, {"th", "angle"}, {"th_dot", "velocity"}};
+  const auto found = kPendulum.find(name);
+  return system == "pendulum" && found != kPendulum.end() ? found->second : name;
+}
+
+/// Four decimals are enough for a range or a start.
+double rounded(double value) {
+  return std::round(value * 1e4) / 1e4;
+}
+
+/// What study::model_spec tells a model of a simulated system, as a file says it.
+Example of_system(const systems::SystemSpec& s) {
+  Example e{s.summary, {}, {}};
+  const auto word = [&s](const std::string& name) { return word_for(s.name, name); };
+  e.config.name = s.name;
+  e.config.model.dt = s.dt;
+  for (std::size_t i = 0; i < s.controls.size(); ++i) {
+    const double low = s.control_box.low(static_cast<Index>(i));
+    const double high = s.control_box.high(static_cast<Index>(i));
+    e.entries.inputs.push_back({.name = word(s.controls[i].name),
+                                .unit = s.controls[i].unit,
+                                .low = low,
+                                .high = high,
+                                .safe = std::clamp(0.0, low, high)});
+  }
+  std::vector<bool> measured(s.states.size(), false);
+  for (std::size_t i = 0; i < s.outputs.size(); ++i) {
+    Index state = 0;
+    s.emission.row(static_cast<Index>(i)).maxCoeff(&state);
+    const auto d = static_cast<std::size_t>(state);
+    measured[d] = true;
+    e.entries.outputs.push_back({.name = word(s.outputs[i].name),
+                                 .unit = s.outputs[i].unit,
+                                 .state = word(s.states[d].name),
+                                 .low = rounded(s.region.low(state)),
+                                 .high = rounded(s.region.high(state))});
+  }
+  for (std::size_t i = 0; i < s.states.size(); ++i) {
+    const auto d = static_cast<Index>(i);
+    e.entries.states.push_back(
+        {.name = word(s.states[i].name), .start = rounded(s.x0_mean(d)), .start_sd = s.x0_sd(d)});
+    if (!measured[i]) {
+      e.entries.states.back().low = rounded(s.region.low(d));
+      e.entries.states.back().high = rounded(s.region.high(d));
+    }
+  }
+  for (const systems::DerivativeRelation& relation : s.derivatives) {
+    e.entries.states[static_cast<std::size_t>(relation.velocity)].derivative_of =
+        word(s.states[static_cast<std::size_t>(relation.position)].name);
+  }
+  return e;
+}
+
+}  // namespace
+
+std::vector<std::string> example_names() {
+  std::vector<std::string> names = systems::system_names();
+  names.emplace_back(kBlank);
+  return names;
+}
+
+std::string example_config(std::string_view example) {
+  const std::vector<std::string> known = example_names();
+  if (std::ranges::find(known, example) == known.end()) {
+    throw InputError(unknown_name_message("example", example, known));
+  }
+  const Example e = example == kBlank ? blank() : of_system(systems::make_system(example)->spec());
+  ExampleWriter writer;
+  describe_config(writer, e.config, e.entries);
+  return fmt::format(
+      "# A study of gpilot: {}.\n"
+      "# 'gpilot check FILE.toml' says in words what a file means. A key that is commented out shows its default or "
+      "an\n"
+      "# example. docs/configuration.md explains every key. Values are in the units of the rig.\n{}",
+      e.title, writer.text());
+}
+
+}  // namespace gpilot::study

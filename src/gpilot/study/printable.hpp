@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gpilot::study {
+
+/// A text from somebody's file as it may stand in a message: cut after `longest` bytes, without control characters.
+std::string printable(std::string_view text, std::size_t longest = 200);
+
+}  // namespace gpilot::study

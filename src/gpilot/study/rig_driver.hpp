@@ -1,0 +1,66 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "gpilot/study/rig_run.hpp"
+
+namespace gpilot::study {
+
+/// A study and the process of its rig. Keeps the rules of rig_run.hpp.
+class RigDriver {
+ public:
+  RigDriver(Study& study, const RigRunOptions& options);
+  /// Sends the safe control and ends the process.
+  ~RigDriver();
+  RigDriver(const RigDriver&) = delete;
+  RigDriver& operator=(const RigDriver&) = delete;
+  RigDriver(RigDriver&&) = delete;
+  RigDriver& operator=(RigDriver&&) = delete;
+
+  /// How many outputs are left to measure in this run.
+  Index remaining() const { return options_.steps - summary_.told; }
+  /// Whether the run was asked to stop.
+  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  /// Makes sure that the rig runs and that the study agrees with it. False if that failed; RigRunFailed if it has
+  /// failed too often.
+  bool ready();
+  systems::Rig& rig() { return *rig_; }
+  Study& study() { return study_; }
+  const RigRunOptions& options() const { return options_; }
+  RigRunSummary& summary() { return summary_; }
+
+  /// Trains if it is due.
+  void train();
+  /// Adopts a training.
+  void adopt(TrainingResult result);
+  /// Says that the outputs of a step are on the disk.
+  void acknowledge(Index step);
+  /// Keeps the answer to a step. An answer that says it failed ends the sequence. False if it did.
+  bool take(Index step, const systems::RigAnswer& answer);
+  /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange
+  /// that was no step.
+  void give_up(Index step, const std::string& why);
+  /// Begins a sequence, after a reset if the rig can. RigError if the reset fails.
+  void begin_sequence(const std::string& why);
+  void emit(const RigRunEvent& event);
+
+ private:
+  void start();
+  void count_failure(const std::string& why);
+
+  Study& study_;
+  const RigRunOptions& options_;
+  std::optional<systems::Rig> rig_;
+  RigRunSummary summary_;
+  Index failures_ = 0;       ///< in a row
+  bool recovering_ = false;  ///< the rig needs a new sequence before its next step
+  bool started_before_ = false;
+  std::mutex emitting_;
+};
+
+/// Steps at fixed times until the rig fails or there is nothing left to measure.
+void run_periods(RigDriver& driver, double period_s);
+
+}  // namespace gpilot::study

@@ -1,0 +1,103 @@
+#include "gpilot/study/standpoint.hpp"
+
+#include <utility>
+
+#include "gpilot/error.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+constexpr double kAbsurdState = 1e6;  ///< scaled: a measurement that leads there is no basis for a choice
+
+bool sensible(const ssm::StateBelief& belief) {
+  return belief.covariance.allFinite() && belief.mean.cwiseAbs().maxCoeff() < kAbsurdState;
+}
+
+}  // namespace
+
+Standpoint::Standpoint(ssm::Model model, std::uint64_t seed)
+    : model_(std::move(model)),
+      transition_(model_.gp.structure, model_.gp.parameters, model_.gp.weights),
+      nodes_(gp::make_nodes(model_.spec.nodes, model_.gp.structure.states, model_.spec.node_points, seed)) {
+  const Index D = model_.states.states();
+  const Index last = model_.states.rows() - 1;
+  belief_ = {model_.states.m.col(last), ssm::marginal_covariances(model_.states).middleCols(D * last, D)};
+}
+
+void Standpoint::begin(bool broad_start, VectorRef outputs) {
+  const ssm::Filter filter(transition_, nodes_);
+  ssm::StateBelief start = filter.initial(broad_start);
+  const ssm::Scaling& s = model_.scaling;
+  filter.update(start, (outputs - s.output_offset).cwiseQuotient(s.output_scale));
+  if (!sensible(start)) {
+    throw NumericalError("the first outputs lead to no sensible state");
+  }
+  belief_ = std::move(start);
+}
+
+void Standpoint::follow(VectorRef control, VectorRef outputs) {
+  const ssm::Scaling& s = model_.scaling;
+  const ssm::Filter filter(transition_, nodes_);
+  ssm::StateBelief next = filter.predict(belief_, scaled_control(control));
+  filter.update(next, (outputs - s.output_offset).cwiseQuotient(s.output_scale));
+  if (!sensible(next)) {
+    throw NumericalError("the newest outputs lead to no sensible state");
+  }
+  belief_ = std::move(next);
+}
+
+acquisition::Situation Standpoint::situation(const Box& box, const ssm::Series* history, std::uint64_t seed,
+                                             std::uint32_t trial, std::uint32_t step) const {
+  return {.transition = transition_,
+          .nodes = nodes_,
+          .belief = belief_,
+          .box = box,
+          .history = history,
+          .q = &model_.states,
+          .seed = seed,
+          .trial = trial,
+          .step = step};
+}
+
+acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, const Box& box,
+                                       const ssm::Dataset* history, std::uint64_t seed, std::uint32_t trial,
+                                       std::uint32_t step) const {
+  const Box inside = scaled(box);
+  std::optional<ssm::Series> series;
+  if (history != nullptr) {
+    series = scaled(*history);
+  }
+  acquisition::Choice choice = strategy.choose(situation(inside, series ? &*series : nullptr, seed, trial, step));
+  // Rounding on the way through scaled units must not leave the box.
+  choice.control = user_control(choice.control).cwiseMax(box.low).cwiseMin(box.high);
+  for (Index n = 0; n < choice.landscape.rows(); ++n) {
+    const Index P = box.low.size();
+    choice.landscape.row(n).head(P) =
+        user_control(choice.landscape.row(n).head(P).transpose()).cwiseMax(box.low).cwiseMin(box.high).transpose();
+  }
+  return choice;
+}
+
+Box Standpoint::scaled(const Box& box) const {
+  return {scaled_control(box.low), scaled_control(box.high)};
+}
+
+ssm::Series Standpoint::scaled(const ssm::Dataset& data) const {
+  ssm::Dataset sequences;
+  sequences.reserve(data.size());
+  for (const ssm::Sequence& s : data) {
+    sequences.push_back(model_.scaling.to_scaled(s));
+  }
+  return ssm::concatenate(sequences);
+}
+
+Vector Standpoint::scaled_control(VectorRef control) const {
+  return (control - model_.scaling.control_offset).cwiseQuotient(model_.scaling.control_scale);
+}
+
+Vector Standpoint::user_control(VectorRef scaled) const {
+  return model_.scaling.control_offset + model_.scaling.control_scale.cwiseProduct(scaled);
+}
+
+}  // namespace gpilot::study

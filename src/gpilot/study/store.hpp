@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpilot/study/record.hpp"
+
+namespace gpilot::study {
+
+/// What a study's file says of the study itself.
+struct StudyHeader {
+  std::string config;  ///< TOML
+  std::string version;
+  std::string created_at;
+};
+
+/// The file of a study: one SQLite database in WAL mode with synchronous=FULL, so that whatever a call stored is on the
+/// disk when it returns, and readers never block the writer. Every call is a transaction of its own unless it is within
+/// transaction(). Throws StoreError when the file cannot be read or written, InputError when it is no study or one of a
+/// newer version.
+class Store {
+ public:
+  /// Makes the file, whole or not at all. InputError if there is one.
+  static void create(const std::string& path, const std::string& config, const std::string& seed);
+  /// Whether a file is there that holds an SQLite database.
+  static bool is_database(const std::string& path);
+
+  Store(std::string path, Access access);
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) = delete;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  StudyHeader header() const;
+  std::vector<SequenceRecord> sequences() const;
+  std::vector<StepRecord> steps() const;
+  std::vector<TrainingRecord> trainings() const;
+  std::vector<SessionRecord> sessions() const;
+  Index late_tells() const;  ///< how many
+  std::optional<std::string> model(Index training) const;
+
+  /// All or nothing of what `work` stores. Within another one it is a part of that.
+  void transaction(const std::function<void()>& work);
+  void add(const SequenceRecord& sequence);
+  void end_sequence(Index id);
+  void add(const StepRecord& step);
+  /// Status, applied control, outputs, rig time and reason of a step that waits.
+  void close(const StepRecord& step);
+  /// Keeps outputs that came too late; the same twice once.
+  void add_late(const StepRecord& told);
+  /// Keeps the newest `keep` models, and the records of all trainings.
+  void add(const TrainingRecord& training, const std::string* model, Index keep);
+  Index begin_session(const std::string& note);
+  void end_session(Index id);
+
+ private:
+  struct Connection;
+  std::string path_;
+  std::unique_ptr<Connection> db_;
+};
+
+}  // namespace gpilot::study

@@ -1,0 +1,294 @@
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+
+#include "gpilot/version.hpp"
+#include "numbers_text.hpp"
+#include "stamp.hpp"
+#include "store.hpp"
+#include "store_connection.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+void bind(SQLite::Statement& statement, int index, const std::optional<double>& value) {
+  if (value && std::isfinite(*value)) {
+    statement.bind(index, *value);
+  } else {
+    statement.bind(index);
+  }
+}
+
+void bind_numbers(SQLite::Statement& statement, int index, const Vector& values) {
+  if (values.size() > 0) {
+    statement.bind(index, format_numbers(values));
+  } else {
+    statement.bind(index);
+  }
+}
+
+Vector numbers(const SQLite::Column& column) {
+  return column.isNull() ? Vector() : parse_numbers(column.getString());
+}
+
+std::string text(const SQLite::Column& column) {
+  return column.isNull() ? std::string() : column.getString();
+}
+
+double real(const SQLite::Column& column) {
+  return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+}
+
+}  // namespace
+
+StudyHeader Store::header() const {
+  StudyHeader header;
+  guarded(path_, [&] {
+    db_->each("SELECT config, version, created_at FROM study", [&](SQLite::Statement& row) {
+      header = {row.getColumn(0).getString(), row.getColumn(1).getString(), row.getColumn(2).getString()};
+    });
+  });
+  return header;
+}
+
+std::vector<SequenceRecord> Store::sequences() const {
+  std::vector<SequenceRecord> all;
+  guarded(path_, [&] {
+    db_->each("SELECT id, origin, broad, outputs, reason, begun_at, ended FROM sequences ORDER BY id",
+              [&](SQLite::Statement& row) {
+                all.push_back({.id = row.getColumn(0).getInt64(),
+                               .origin = sequence_origin_from_name(row.getColumn(1).getString()),
+                               .broad = row.getColumn(2).getInt() != 0,
+                               .outputs = numbers(row.getColumn(3)),
+                               .reason = text(row.getColumn(4)),
+                               .begun_at = text(row.getColumn(5)),
+                               .ended = row.getColumn(6).getInt() != 0});
+              });
+  });
+  return all;
+}
+
+std::vector<StepRecord> Store::steps() const {
+  std::vector<StepRecord> all;
+  guarded(path_, [&] {
+    db_->each(
+        "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, evaluations, "
+        "reason, asked_at, closed_at FROM steps ORDER BY id",
+        [&](SQLite::Statement& row) {
+          StepRecord step{.id = row.getColumn(0).getInt64(),
+                          .sequence = row.getColumn(1).getInt64(),
+                          .phase = step_phase_from_name(row.getColumn(2).getString()),
+                          .status = step_status_from_name(row.getColumn(3).getString()),
+                          .asked = numbers(row.getColumn(4)),
+                          .applied = numbers(row.getColumn(5)),
+                          .outputs = numbers(row.getColumn(6)),
+                          .rig_time = {},
+                          .training = row.getColumn(8).getInt64(),
+                          .criterion = real(row.getColumn(9)),
+                          .evaluations = row.getColumn(10).getInt(),
+                          .reason = text(row.getColumn(11)),
+                          .asked_at = text(row.getColumn(12)),
+                          .closed_at = text(row.getColumn(13))};
+          if (!row.getColumn(7).isNull()) {
+            step.rig_time = row.getColumn(7).getDouble();
+          }
+          all.push_back(std::move(step));
+        });
+  });
+  return all;
+}
+
+std::vector<TrainingRecord> Store::trainings() const {
+  std::vector<TrainingRecord> all;
+  guarded(path_, [&] {
+    db_->each(
+        "SELECT id, after_step, status, message, chosen, bound, version, model IS NOT NULL, seconds, finished_at "
+        "FROM trainings ORDER BY id",
+        [&](SQLite::Statement& row) {
+          all.push_back({.id = row.getColumn(0).getInt64(),
+                         .after_step = row.getColumn(1).getInt64(),
+                         .status = text(row.getColumn(2)),
+                         .message = text(row.getColumn(3)),
+                         .chosen = text(row.getColumn(4)),
+                         .bound = real(row.getColumn(5)),
+                         .version = text(row.getColumn(6)),
+                         .has_model = row.getColumn(7).getInt() != 0,
+                         .seconds = row.getColumn(8).getDouble(),
+                         .finished_at = text(row.getColumn(9))});
+        });
+  });
+  return all;
+}
+
+std::vector<SessionRecord> Store::sessions() const {
+  std::vector<SessionRecord> all;
+  guarded(path_, [&] {
+    db_->each("SELECT id, pid, host, version, begun_at, ended_at, note FROM sessions ORDER BY id",
+              [&](SQLite::Statement& row) {
+                all.push_back({.id = row.getColumn(0).getInt64(),
+                               .pid = row.getColumn(1).getInt64(),
+                               .host = text(row.getColumn(2)),
+                               .version = text(row.getColumn(3)),
+                               .begun_at = text(row.getColumn(4)),
+                               .ended_at = text(row.getColumn(5)),
+                               .note = text(row.getColumn(6))});
+              });
+  });
+  return all;
+}
+
+Index Store::late_tells() const {
+  return guarded(path_, [&] { return Index{db_->db.execAndGet("SELECT count(*) FROM late_tells").getInt64()}; });
+}
+
+std::optional<std::string> Store::model(Index training) const {
+  std::optional<std::string> model;
+  guarded(path_, [&] {
+    SQLite::Statement query(db_->db, "SELECT model FROM trainings WHERE id = ? AND model IS NOT NULL");
+    query.bind(1, std::int64_t{training});
+    if (query.executeStep()) {
+      model = query.getColumn(0).getString();
+    }
+  });
+  return model;
+}
+
+void Store::add(const SequenceRecord& s) {
+  guarded(path_, [&] {
+    db_->run("INSERT INTO sequences (id, origin, broad, outputs, reason, begun_at, ended) VALUES (?, ?, ?, ?, ?, ?, ?)",
+             [&](SQLite::Statement& row) {
+               row.bind(1, std::int64_t{s.id});
+               row.bind(2, std::string(name(s.origin)));
+               row.bind(3, s.broad ? 1 : 0);
+               row.bind(4, format_numbers(s.outputs));
+               row.bind(5, s.reason);
+               row.bind(6, s.begun_at);
+               row.bind(7, s.ended ? 1 : 0);
+             });
+  });
+}
+
+void Store::end_sequence(Index id) {
+  guarded(path_, [&] {
+    db_->run("UPDATE sequences SET ended = 1 WHERE id = ?",
+             [&](SQLite::Statement& row) { row.bind(1, std::int64_t{id}); });
+  });
+}
+
+void Store::add(const StepRecord& s) {
+  guarded(path_, [&] {
+    db_->run(
+        "INSERT INTO steps (id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
+        "evaluations, reason, asked_at, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [&](SQLite::Statement& row) {
+          row.bind(1, std::int64_t{s.id});
+          row.bind(2, std::int64_t{s.sequence});
+          row.bind(3, std::string(name(s.phase)));
+          row.bind(4, std::string(name(s.status)));
+          row.bind(5, format_numbers(s.asked));
+          bind_numbers(row, 6, s.applied);
+          bind_numbers(row, 7, s.outputs);
+          bind(row, 8, s.rig_time);
+          if (s.training > 0) {
+            row.bind(9, std::int64_t{s.training});
+          }
+          bind(row, 10, s.criterion);
+          row.bind(11, s.evaluations);
+          row.bind(12, s.reason);
+          row.bind(13, s.asked_at);
+          if (!s.closed_at.empty()) {
+            row.bind(14, s.closed_at);
+          }
+        });
+  });
+}
+
+void Store::close(const StepRecord& s) {
+  guarded(path_, [&] {
+    db_->run(
+        "UPDATE steps SET status = ?, applied = ?, outputs = ?, rig_time = ?, reason = ?, closed_at = ? WHERE id = ?",
+        [&](SQLite::Statement& row) {
+          row.bind(1, std::string(name(s.status)));
+          bind_numbers(row, 2, s.applied);
+          bind_numbers(row, 3, s.outputs);
+          bind(row, 4, s.rig_time);
+          row.bind(5, s.reason);
+          row.bind(6, s.closed_at);
+          row.bind(7, std::int64_t{s.id});
+        });
+  });
+}
+
+void Store::add_late(const StepRecord& told) {
+  guarded(path_, [&] {
+    db_->run("INSERT OR IGNORE INTO late_tells (step, applied, outputs, rig_time, told_at) VALUES (?, ?, ?, ?, ?)",
+             [&](SQLite::Statement& row) {
+               row.bind(1, std::int64_t{told.id});
+               row.bind(2, format_numbers(told.applied));
+               row.bind(3, format_numbers(told.outputs));
+               bind(row, 4, told.rig_time);
+               row.bind(5, told.closed_at);
+             });
+  });
+}
+
+void Store::add(const TrainingRecord& t, const std::string* model, Index keep) {
+  transaction([&] {
+    db_->run(
+        "INSERT INTO trainings (id, after_step, status, message, chosen, bound, version, model, seconds, finished_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [&](SQLite::Statement& row) {
+          row.bind(1, std::int64_t{t.id});
+          row.bind(2, std::int64_t{t.after_step});
+          row.bind(3, t.status);
+          row.bind(4, t.message);
+          row.bind(5, t.chosen);
+          bind(row, 6, t.bound);
+          row.bind(7, t.version);
+          if (model != nullptr) {
+            row.bind(8, *model);
+          }
+          row.bind(9, t.seconds);
+          row.bind(10, t.finished_at);
+        });
+    db_->run(
+        "UPDATE trainings SET model = NULL WHERE model IS NOT NULL AND id NOT IN "
+        "(SELECT id FROM trainings WHERE model IS NOT NULL ORDER BY id DESC LIMIT ?)",
+        [&](SQLite::Statement& row) { row.bind(1, std::int64_t{keep}); });
+  });
+  constexpr std::uintmax_t kLargestLog = 4 << 20;
+  std::error_code none;
+  if (const std::uintmax_t size = std::filesystem::file_size(path_ + "-wal", none); !none && size > kLargestLog) {
+    // Its failure costs nothing: the log stays as it is.
+    ::sqlite3_wal_checkpoint_v2(db_->db.getHandle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  }
+}
+
+Index Store::begin_session(const std::string& note) {
+  return guarded(path_, [&] {
+    db_->run("INSERT INTO sessions (pid, host, version, begun_at, note) VALUES (?, ?, ?, ?, ?)",
+             [&](SQLite::Statement& row) {
+               row.bind(1, std::int64_t{::getpid()});
+               row.bind(2, host_name());
+               row.bind(3, std::string(version()));
+               row.bind(4, utc_now());
+               row.bind(5, note);
+             });
+    return Index{db_->db.getLastInsertRowid()};
+  });
+}
+
+void Store::end_session(Index id) {
+  guarded(path_, [&] {
+    db_->run("UPDATE sessions SET ended_at = ? WHERE id = ?", [&](SQLite::Statement& row) {
+      row.bind(1, utc_now());
+      row.bind(2, std::int64_t{id});
+    });
+  });
+}
+
+}  // namespace gpilot::study

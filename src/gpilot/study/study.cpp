@@ -1,0 +1,373 @@
+#include "gpilot/study/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "gpilot/error.hpp"
+#include "numbers_text.hpp"
+#include "stamp.hpp"
+#include "study_state.hpp"
+
+namespace gpilot::study {
+
+namespace {
+
+void check_values(std::string_view what, VectorRef values, const std::vector<std::string>& names,
+                  bool missing_allowed) {
+  if (values.size() != static_cast<Index>(names.size())) {
+    throw InputError(
+        fmt::format("{}: {} value(s), expected {}: {}", what, values.size(), names.size(), fmt::join(names, ", ")));
+  }
+  for (Index i = 0; i < values.size(); ++i) {
+    if (std::isinf(values(i)) || (std::isnan(values(i)) && !missing_allowed)) {
+      throw InputError(fmt::format("{}: {} of '{}' is not a number that can be {}", what, values(i),
+                                   names[static_cast<std::size_t>(i)], missing_allowed ? "measured" : "applied"));
+    }
+  }
+}
+
+bool same(const Vector& a, const Vector& b) {
+  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+Step step_of(const StepRecord& record) {
+  return {.id = record.id,
+          .sequence = record.sequence,
+          .control = record.asked,
+          .phase = record.phase,
+          .criterion = record.criterion};
+}
+
+StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {
+  if (id < 1 || id > static_cast<Index>(steps.size())) {
+    throw InputError(steps.empty()
+                         ? fmt::format("{}: step {} was never asked: no step was", path, id)
+                         : fmt::format("{}: step {} was never asked: the newest is {}", path, id, steps.back().id));
+  }
+  return steps[static_cast<std::size_t>(id - 1)];
+}
+
+}  // namespace
+
+Study::Study(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Study::~Study() = default;
+Study::Study(Study&&) noexcept = default;
+
+Study Study::create(const std::string& path, const std::string& config, const std::string& name) {
+  const StudyConfig parsed = parse_config(config, name);
+  if (std::error_code ignored; std::filesystem::exists(path, ignored)) {
+    throw InputError(fmt::format("{}: the file exists already", path));
+  }
+  auto lock = std::make_unique<WriterLock>(path);
+  Store::create(path, config, std::to_string(parsed.seed));
+  return Study(std::make_unique<State>(path, Access::kWrite, std::move(lock)));
+}
+
+Study Study::open(const std::string& path, Access access) {
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
+    throw InputError(fmt::format("{}: there is no such study", path));
+  }
+  std::unique_ptr<WriterLock> lock;
+  if (access == Access::kWrite) {
+    lock = std::make_unique<WriterLock>(path);
+  }
+  return Study(std::make_unique<State>(path, access, std::move(lock)));
+}
+
+Step Study::ask(bool train) {
+  State& s = *state_;
+  s.require_writable();
+  if (const StepRecord* waiting = s.pending()) {
+    return step_of(*waiting);
+  }
+  if (train) {
+    update();
+  }
+  const SequenceRecord sequence = s.sequence_for_next_step();
+  const bool begins = s.current() == nullptr;
+  StepRecord step = s.choose(sequence);
+  s.store.transaction([&] {
+    if (begins) {
+      s.store.add(sequence);
+    }
+    s.store.add(step);
+  });
+  if (begins) {
+    s.sequences.push_back(sequence);
+  }
+  s.steps.push_back(std::move(step));
+  return step_of(s.steps.back());
+}
+
+Step Study::suggest(bool train) {
+  if (const StepRecord* waiting = state_->pending()) {
+    return step_of(*waiting);
+  }
+  if (train) {
+    update();
+  }
+  return step_of(state_->choose(state_->sequence_for_next_step()));
+}
+
+Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& applied, std::optional<double> time) {
+  State& s = *state_;
+  s.require_writable();
+  const StepRecord& before = asked_step(s.steps, id, s.path);
+  check_values(fmt::format("outputs of step {}", id), outputs, s.config.model.outputs, true);
+  if (applied) {
+    check_values(fmt::format("control applied in step {}", id), *applied, s.config.model.inputs, false);
+  }
+  if (time && !std::isfinite(*time)) {
+    throw InputError(fmt::format("time of step {}: {} is not a time", id, *time));
+  }
+  StepRecord told = before;
+  told.status = StepStatus::kTold;
+  told.outputs = outputs;
+  told.applied = applied ? *applied : told.asked;
+  told.rig_time = time;
+  switch (before.status) {
+    case StepStatus::kAsked:
+      s.close(std::move(told), false);
+      return Told::kAccepted;
+    case StepStatus::kTold:
+      if (same(before.outputs, told.outputs) && same(before.applied, told.applied)) {
+        return Told::kRepeated;
+      }
+      throw InputError(fmt::format("step {}: told already at {} with outputs {} under control {}; a step is told once",
+                                   id, before.closed_at, format_numbers(before.outputs),
+                                   format_numbers(before.applied)));
+    default:
+      told.closed_at = utc_now();
+      s.store.add_late(told);
+      return Told::kLate;
+  }
+}
+
+void Study::fail(Index id, StepStatus status, const std::string& reason) {
+  State& s = *state_;
+  s.require_writable();
+  if (status == StepStatus::kAsked || status == StepStatus::kTold) {
+    throw InputError(fmt::format("step {}: '{}' is no failure", id, name(status)));
+  }
+  StepRecord step = asked_step(s.steps, id, s.path);
+  if (step.status == status) {
+    return;
+  }
+  if (step.status != StepStatus::kAsked) {
+    throw InputError(fmt::format("step {}: its status is '{}' since {}, it cannot become '{}'", id, name(step.status),
+                                 step.closed_at, name(status)));
+  }
+  step.status = status;
+  step.reason = reason;
+  s.close(std::move(step), true);
+}
+
+void Study::withdraw(Index id, const std::string& reason) {
+  State& s = *state_;
+  s.require_writable();
+  StepRecord step = asked_step(s.steps, id, s.path);
+  if (step.status != StepStatus::kAsked) {
+    throw InputError(
+        fmt::format("step {}: its status is '{}', only a step that waits can be withdrawn", id, name(step.status)));
+  }
+  step.status = StepStatus::kFailed;
+  step.reason = reason;
+  s.close(std::move(step), false);
+}
+
+void Study::new_sequence(SequenceOrigin origin, const Vector& outputs, const std::string& reason) {
+  State& s = *state_;
+  s.require_writable();
+  s.require_none_pending();
+  if (origin == SequenceOrigin::kImported) {
+    throw InputError("new sequence: an imported one comes with its rows");
+  }
+  if (outputs.size() > 0) {
+    check_values("outputs of the first row", outputs, s.config.model.outputs, true);
+  }
+  const SequenceRecord sequence = s.next_sequence(origin, outputs, reason);
+  const bool ends = s.current() != nullptr;
+  s.store.transaction([&] {
+    if (ends) {
+      s.store.end_sequence(s.sequences.back().id);
+    }
+    s.store.add(sequence);
+  });
+  if (ends) {
+    s.sequences.back().ended = true;
+  }
+  s.sequences.push_back(sequence);
+}
+
+void Study::add_safe_step(VectorRef applied, VectorRef outputs, const std::string& reason) {
+  State& s = *state_;
+  s.require_writable();
+  s.require_none_pending();
+  check_values("safe control", applied, s.config.model.inputs, false);
+  check_values("outputs under the safe control", outputs, s.config.model.outputs, true);
+  const SequenceRecord* sequence = s.current();
+  if (sequence == nullptr) {
+    throw InputError(fmt::format("{}: no sequence is open", s.path));
+  }
+  StepRecord step{.id = static_cast<Index>(s.steps.size()) + 1,
+                  .sequence = sequence->id,
+                  .phase = StepPhase::kSafe,
+                  .status = StepStatus::kTold,
+                  .asked = applied,
+                  .applied = applied,
+                  .outputs = outputs,
+                  .rig_time = {},
+                  .reason = reason,
+                  .asked_at = utc_now(),
+                  .closed_at = utc_now()};
+  s.store.add(step);
+  s.steps.push_back(std::move(step));
+}
+
+Index Study::import(const ssm::Sequence& recording) {
+  State& s = *state_;
+  s.require_writable();
+  s.require_none_pending();
+  SequenceRecord sequence =
+      s.next_sequence(SequenceOrigin::kImported, recording.outputs.row(0).transpose(), "measurements made before");
+  sequence.broad = recording.broad_start;
+  sequence.ended = true;
+  std::vector<StepRecord> rows;
+  for (Index t = 0; t + 1 < recording.rows(); ++t) {
+    const Vector control = recording.controls.row(t).transpose();
+    const Vector outputs = recording.outputs.row(t + 1).transpose();
+    check_values(fmt::format("row {}", t), control, s.config.model.inputs, false);
+    check_values(fmt::format("row {}", t + 1), outputs, s.config.model.outputs, true);
+    rows.push_back({.id = static_cast<Index>(s.steps.size()) + t + 1,
+                    .sequence = sequence.id,
+                    .phase = StepPhase::kImported,
+                    .status = StepStatus::kTold,
+                    .asked = control,
+                    .applied = control,
+                    .outputs = outputs,
+                    .rig_time = {},
+                    .reason = "",
+                    .asked_at = sequence.begun_at,
+                    .closed_at = sequence.begun_at});
+  }
+  const bool ends = s.current() != nullptr;
+  s.store.transaction([&] {
+    if (ends) {
+      s.store.end_sequence(s.sequences.back().id);
+    }
+    s.store.add(sequence);
+    std::ranges::for_each(rows, [&](const StepRecord& row) { s.store.add(row); });
+  });
+  if (ends) {
+    s.sequences.back().ended = true;
+  }
+  s.sequences.push_back(std::move(sequence));
+  std::ranges::move(rows, std::back_inserter(s.steps));
+  return recording.rows() - 1;
+}
+
+void Study::together(const std::function<void()>& work) {
+  State& s = *state_;
+  s.require_writable();
+  try {
+    s.store.transaction(work);
+  } catch (...) {
+    s.load();  // what is in memory may be ahead of the file
+    throw;
+  }
+}
+
+std::optional<TrainingJob> Study::due_training() const {
+  const State& s = *state_;
+  if (!s.training_is_due()) {
+    return std::nullopt;
+  }
+  TrainingJob job;
+  const auto newest = std::ranges::find(s.steps.rbegin(), s.steps.rend(), StepStatus::kTold, &StepRecord::status);
+  job.after_step = newest->id;
+  job.data = s.data(job.after_step);
+  job.spec = s.config.model;
+  job.options = s.config.fit;
+  job.options.seed = s.config.seed;
+  if (s.standpoint) {
+    job.previous = s.standpoint->model();
+  }
+  return job;
+}
+
+void Study::adopt(TrainingResult result) {
+  State& s = *state_;
+  TrainingRecord record = std::move(result.record);
+  record.id = static_cast<Index>(s.trainings.size()) + 1;
+  record.has_model = result.model.has_value();
+  if (s.lock) {
+    s.store.add(record, result.model ? &result.text : nullptr, s.config.keep_models);
+  }
+  s.trainings.push_back(record);
+  if (result.model) {
+    s.stand(std::move(*result.model), record);
+  }
+}
+
+void Study::update() {
+  if (const std::optional<TrainingJob> job = due_training()) {
+    adopt(train(*job));
+  }
+}
+
+bool is_study(const std::string& path) {
+  return Store::is_database(path);
+}
+
+const std::string& Study::path() const {
+  return state_->path;
+}
+const StudyConfig& Study::config() const {
+  return state_->config;
+}
+const std::string& Study::config_text() const {
+  return state_->header.config;
+}
+const std::string& Study::created_at() const {
+  return state_->header.created_at;
+}
+const ssm::Model* Study::model() const {
+  return state_->standpoint ? &state_->standpoint->model() : nullptr;
+}
+ssm::Dataset Study::data() const {
+  return state_->data(static_cast<Index>(state_->steps.size()));
+}
+const std::vector<StepRecord>& Study::steps() const {
+  return state_->steps;
+}
+const std::vector<SequenceRecord>& Study::sequences() const {
+  return state_->sequences;
+}
+const std::vector<TrainingRecord>& Study::trainings() const {
+  return state_->trainings;
+}
+std::vector<SessionRecord> Study::sessions() const {
+  return state_->store.sessions();
+}
+Index Study::late_tells() const {
+  return state_->store.late_tells();
+}
+const StepRecord* Study::pending() const {
+  return state_->pending();
+}
+const SequenceRecord* Study::current_sequence() const {
+  return state_->current();
+}
+Index Study::told() const {
+  return state_->told();
+}
+const std::string& Study::taken_over_from() const {
+  static const std::string kNobody;
+  return state_->lock ? state_->lock->left_by() : kNobody;
+}
+
+}  // namespace gpilot::study

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Drives a study as an engineer would, by hand and on the example rig. Usage: cli_study_test.sh PROGRAM RIG
+set -euo pipefail
+
+program=$1
+rig=$2
+# shellcheck source=tests/integration/support.sh
+. "$(dirname "$0")/support.sh"
+
+for command in run ask tell show export import; do
+  "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
+done
+
+# json KEY FILE: the value of the first line with this key.
+json() {
+  sed -n "s/^ *\"$1\": \(.*[^,]\),*$/\1/p" "$2" | head -1
+}
+
+"$program" init rig.toml --example pendulum >/dev/null
+
+# By hand: a study is made by its first question, which stays the same until it is answered.
+"$program" ask hand.study --config rig.toml >ask.txt
+expect_line "step 1: torque = " ask.txt
+"$program" ask hand.study --format json >ask.json
+expect_equal "the same step" "$(json step ask.json)" 1
+"$program" tell hand.study --step 1 --y 0.31 >tell.txt
+expect_line "step 1: told; the study has 1 measurement(s)" tell.txt
+"$program" tell hand.study --step 1 --y 0.31 >tell.txt
+expect_line "has been told the same before" tell.txt
+expect_refused "told already" tell hand.study --step 1 --y 0.32
+expect_refused "step 7 was never asked: the newest is 1" tell hand.study --step 7 --y 0.32
+expect_refused "2 value(s), expected 1: angle" tell hand.study --step 1 --y 0.3,0.4
+expect_refused "--y: expected a finite number, not 'abc'" tell hand.study --step 1 --y abc
+expect_refused "one of the two" tell hand.study --step 1
+expect_refused "there is no such study" tell none.study --step 1 --y 0
+expect_refused "--config FILE.toml makes it" ask none.study
+"$program" ask hand.study --suggest --format json >suggest.json
+"$program" ask hand.study --format json >ask.json
+expect_equal "suggested" "$(json u suggest.json)" "$(json u ask.json)"
+"$program" tell hand.study --step 2 --status unknown --reason "the power failed" >tell.txt
+expect_line "its sequence has ended" tell.txt
+"$program" tell hand.study --step 2 --y 0.5 >tell.txt
+expect_line "the outputs are kept, but not learned from" tell.txt
+"$program" ask hand.study --after-reset --y 0.01 >ask.txt
+expect_line "step 3: " ask.txt
+expect_refused "step 3 waits for its outputs" ask hand.study --after-pause
+"$program" tell hand.study --step 3 --y nan --u 0.125 --time 1.5 >/dev/null
+"$program" show hand.study >show.txt
+expect_line "2 told, 1 unknown; 2 sequence(s)" show.txt
+expect_line "1 late answer(s) are kept" show.txt
+expect_line "the power failed" show.txt
+"$program" export hand.study --csv -o hand.csv >/dev/null
+expect_equal "columns" "$(head -1 hand.csv)" "sequence,step,t,torque,angle"
+expect_equal "rows of the second sequence" "$(tail -2 hand.csv)" "$(printf '2,0,0,0.125,0.01\n2,3,0.1,,')"
+expect_refused "there is no model yet" export hand.study --model
+
+# A configuration that would change results is refused for a study that has begun.
+sed 's/^seed = .*/seed = 99/' rig.toml >other.toml
+expect_refused "study.seed" ask hand.study --config other.toml
+
+# What was measured before comes first, and counts.
+printf 't,torque,angle\n0,0.1,0\n0.1,0.4,0.01\n0.2,-0.2,0.03\n0.3,0.3,\n0.4,0.5,0.08\n0.5,,0.15\n' >before.csv
+"$program" import old.study before.csv --config rig.toml >import.txt
+expect_line "imported 5 measurement(s) in 1 sequence(s); the study has 5" import.txt
+"$program" ask old.study --format json >ask.json
+expect_equal "chosen, not drawn" "$(json phase ask.json)" '"chosen"'
+expect_refused "step 6 waits" import old.study before.csv
+printf 'torque\n1\n2\n' >wrong.csv
+expect_refused "angle" import new.study wrong.csv --config rig.toml
+
+# On the rig, in two parts; an idempotent rig goes on as if it had never stopped.
+"$program" run rig.toml --rig "exec $rig --seed 1 --state one" --steps 8 -o one.study >one.txt
+expect_line "measured 8 time(s), 8 in all" one.txt
+"$program" run rig.toml --rig "exec $rig --seed 1 --state two" --steps 3 -o two.study >/dev/null
+expect_refused "--resume goes on with it" run rig.toml --rig "$rig" -o two.study
+"$program" run rig.toml --rig "exec $rig --seed 1 --state two" --steps 5 -o two.study --resume >/dev/null
+expect_equal "in two parts" "$("$program" export two.study)" "$("$program" export one.study)"
+"$program" export one.study --model -o model.json >/dev/null
+"$program" show model.json >/dev/null || fail "the model of a study cannot be shown"
+expect_refused "goes with a simulated system" run rig.toml --rig "$rig" --seed 3
+expect_refused "goes with a configuration FILE.toml" run pendulum --rig "$rig" -o x
+expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
+
+# A second writer is refused and told who writes; readers are not.
+"$program" run rig.toml --rig "exec $rig --seed 1 --real-time" --steps 500 -o long.study >long.txt 2>long.err &
+run_pid=$!
+for _ in $(seq 300); do
+  grep -q ' told ' long.txt && break
+  sleep 0.1
+done
+code=0
+"$program" ask long.study >busy.txt 2>&1 || code=$?
+expect_equal "exit code of a second writer" "$code" 1
+expect_line "another writer has the study: process $run_pid on " busy.txt
+"$program" show long.study >/dev/null || fail "a study that is written cannot be read"
+# Ctrl-C: the step at hand is finished, the study can go on.
+kill -INT "$run_pid"
+code=0
+wait "$run_pid" || code=$?
+expect_equal "exit code after Ctrl-C" "$code" 130
+expect_line "--resume goes on with long.study" long.err
+expect_equal "no step waits" "$("$program" show long.study --format json | grep -c '"pending": null')" 1
+"$program" run rig.toml --rig "exec $rig --seed 1" --steps 1 -o long.study --resume >/dev/null || fail "cannot go on"
+
+# A rig that fails again and again ends the run; nothing is lost.
+code=0
+"$program" run rig.toml --rig "exec $rig --misbehave die@2" --steps 9 -o bad.study >bad.txt 2>bad.err || code=$?
+expect_equal "exit code with a rig that dies" "$code" 0
+code=0
+"$program" run rig.toml --rig "exit 3" --steps 9 -o none.study >none.txt 2>none.err || code=$?
+expect_equal "exit code with a rig that does not start" "$code" 1
+expect_line "in a row" none.err
+
+finish

@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "gpilot/error.hpp"
+#include "gpilot/study/config.hpp"
+#include "gpilot/study/system_model.hpp"
+#include "gpilot/systems/registry.hpp"
+#include "support/message_of.hpp"
+#include "support/small_config.hpp"
+
+namespace gpilot::study {
+namespace {
+
+using ::gpilot::test::expect_contains;
+using ::gpilot::test::message_of;
+using ::gpilot::test::parsed;
+
+TEST(ExampleConfig, ExamplesSayWhatModelSpecSays) {
+  for (const std::string& name : systems::system_names()) {
+    const auto system = systems::make_system(name);
+    const ssm::ModelSpec expected = model_spec(*system);
+    const StudyConfig c = parse_config(example_config(name), name);
+    EXPECT_EQ(c.name, name);
+    EXPECT_EQ(c.model.dt, expected.dt);
+    EXPECT_EQ(c.model.C, expected.C) << name;
+    EXPECT_EQ(c.model.derivatives, expected.derivatives) << name;
+    EXPECT_TRUE(c.model.x0_mean.isApprox(expected.x0_mean, 1e-4)) << name;
+    EXPECT_TRUE(c.model.x0_sd.isApprox(expected.x0_sd, 1e-4)) << name;
+    EXPECT_EQ(c.box.low, system->spec().control_box.low);
+    EXPECT_EQ(c.box.high, system->spec().control_box.high);
+    ASSERT_EQ(c.model.ranges.size(), expected.ranges.size()) << name;
+    for (std::size_t i = 0; i < expected.ranges.size(); ++i) {
+      EXPECT_NEAR(c.model.ranges[i].low, expected.ranges[i].low, 1e-4);
+      EXPECT_NEAR(c.model.ranges[i].high, expected.ranges[i].high, 1e-4);
+    }
+  }
+}
+
+TEST(ExampleConfig, PendulumAndBlankExamples) {
+  const StudyConfig c = parsed(example_config("pendulum"));
+  EXPECT_EQ(c.model.dt, 0.1);
+  EXPECT_EQ(c.model.inputs, std::vector<std::string>{"torque"});
+  EXPECT_EQ(c.model.outputs, std::vector<std::string>{"angle"});
+  EXPECT_EQ(c.model.states, (std::vector<std::string>{"angle", "velocity"}));
+  EXPECT_EQ(c.box.high, Vector{{0.5}});
+  EXPECT_NO_THROW(parsed(example_config("blank")));
+  EXPECT_EQ(example_names().back(), "blank");
+  expect_contains(message_of<InputError>([] { example_config("pendulun"); }), "did you mean 'pendulum'?");
+}
+
+/// Lines that are commented out hold TOML that can be used: uncommented, one at a time, each is read.
+TEST(ExampleConfig, CommentedLinesOfExamplesAreValid) {
+  const std::string example = example_config("pendulum");
+  int found = 0;
+  for (std::size_t at = example.find("\n# "); at != std::string::npos; at = example.find("\n# ", at + 1)) {
+    const std::string line = example.substr(at + 3, example.find('\n', at + 1) - at - 3);
+    const std::size_t equals = line.find(" = ");
+    if (equals == std::string::npos || line.find_first_of(" .") < equals || line.starts_with("derivative_of") ||
+        line.starts_with("low") || line.starts_with("high")) {
+      continue;
+    }
+    std::string text = example;
+    text.erase(at + 1, 2);
+    EXPECT_NO_THROW(parsed(text)) << line;
+    ++found;
+  }
+  EXPECT_GT(found, 20);
+}
+
+}  // namespace
+}  // namespace gpilot::study

@@ -1,0 +1,325 @@
+/// A study that runs the example rig, well behaved and not.
+#include "gpilot/study/rig_run.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpilot/error.hpp"
+#include "support/example_rig.hpp"
+#include "support/message_of.hpp"
+
+namespace gpilot::study {
+namespace {
+
+using test::message_of;
+using test::pendulum_rig;
+using Kind = RigRunEvent::Kind;
+
+constexpr const char* kConfig = R"(
+[study]
+dt = 0.1
+seed = 3
+strategy = "totmi"
+initial = 3
+retrain_every = 3
+
+[[input]]
+name = "torque"
+low = -0.5
+high = 0.5
+slew = 0.6
+safe = 0.05
+
+[[output]]
+name = "angle"
+low = -1
+high = 1
+
+[[state]]
+name = "angle"
+start = 0.0
+start_sd = 0.1
+
+[[state]]
+name = "velocity"
+derivative_of = "angle"
+start = 0.0
+start_sd = 0.1
+
+[model]
+inducing = 5
+
+[training]
+rounds = 2
+polish = 5
+)";
+
+class RigRunTest : public test::RigTest {
+ protected:
+  Study create(const std::string& name = "a.study") const { return Study::create(path(name), kConfig, "rig.toml"); }
+
+  RigRunOptions options(const std::string& rig_arguments, Index steps) {
+    RigRunOptions options;
+    options.rig = test::patient(pendulum_rig("--seed 1 --record '" + path("record") + "' " + rig_arguments));
+    options.rig.log = path("log");
+    options.steps = steps;
+    options.on_event = [this](const RigRunEvent& event) {
+      if (event.kind == Kind::kFailed) {
+        failures_.push_back(event.text);
+      }
+    };
+    return options;
+  }
+
+  /// How many messages of this kind the rig has got.
+  Index received(const std::string& op) const {
+    const std::vector<std::string> entries = record();
+    return std::ranges::count_if(entries, [&](const std::string& entry) { return entry.starts_with(op); });
+  }
+
+  void expect_no_step_twice() const {
+    std::vector<std::string> steps = record();
+    std::erase_if(steps, [](const std::string& entry) { return !entry.starts_with("step"); });
+    std::ranges::sort(steps);
+    EXPECT_EQ(std::ranges::adjacent_find(steps), steps.end());
+  }
+
+  std::vector<std::string> failures_;
+};
+
+std::vector<StepStatus> statuses(const Study& study) {
+  std::vector<StepStatus> all;
+  for (const StepRecord& step : study.steps()) {
+    all.push_back(step.status);
+  }
+  return all;
+}
+
+TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
+  Study study = create();
+  const RigRunSummary summary = run_rig(study, options("", 8));
+  EXPECT_EQ(summary.told, 8);
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_EQ(summary.restarts, 0);
+  EXPECT_FALSE(summary.stopped);
+  EXPECT_EQ(study.told(), 8);
+  EXPECT_EQ(study.sequences().size(), 1U);
+  EXPECT_EQ(study.sequences()[0].origin, SequenceOrigin::kReset);
+  EXPECT_FALSE(std::isnan(study.sequences()[0].outputs(0)));  // the rig measured after its reset
+  EXPECT_TRUE(study.steps()[0].rig_time.has_value());
+  EXPECT_NE(study.model(), nullptr);
+  EXPECT_EQ(received("step"), 8);
+  EXPECT_EQ(received("close"), 1);
+}
+
+TEST_F(RigRunTest, ARigThatCannotBeResetBeginsAnywhere) {
+  Study study = create();
+  run_rig(study, options("--no-reset", 2));
+  run_rig(study, options("--no-reset", 2));
+  ASSERT_EQ(study.sequences().size(), 2U);
+  for (const SequenceRecord& sequence : study.sequences()) {
+    EXPECT_EQ(sequence.origin, SequenceOrigin::kBroken);
+    EXPECT_TRUE(sequence.broad);
+  }
+}
+
+TEST_F(RigRunTest, AnIdempotentRigGoesOnAsIfNothingHadHappened) {
+  Study straight = create("straight.study");
+  run_rig(straight, options("--state '" + path("one") + "'", 8));
+  for (Index k = 0; k <= 8; k += 2) {
+    const std::string name = std::to_string(k);
+    {
+      Study study = create(name);
+      run_rig(study, options("--state '" + path("rig" + name) + "'", k));
+    }
+    Study study = Study::open(path(name));
+    run_rig(study, options("--state '" + path("rig" + name) + "'", 8 - k));
+    ASSERT_EQ(study.steps().size(), straight.steps().size());
+    EXPECT_EQ(study.sequences().size(), 1U);
+    for (std::size_t i = 0; i < study.steps().size(); ++i) {
+      EXPECT_EQ(study.steps()[i].asked, straight.steps()[i].asked) << "step " << i + 1 << " after a stop at " << k;
+      EXPECT_EQ(study.steps()[i].outputs, straight.steps()[i].outputs) << "step " << i + 1 << " after a stop at " << k;
+    }
+  }
+}
+
+TEST_F(RigRunTest, AStepThatWaitsIsSentAgainToAnIdempotentRigOnly) {
+  const std::string state = "--state '" + path("state") + "'";
+  {
+    Study study = create("idempotent");
+    run_rig(study, options(state, 2));
+    study.ask();  // and the process dies
+  }
+  Study idempotent = Study::open(path("idempotent"));
+  run_rig(idempotent, options(state, 2));
+  EXPECT_EQ(statuses(idempotent), std::vector(4, StepStatus::kTold));
+  {
+    Study study = create("plain");
+    run_rig(study, options("", 2));
+    study.ask();
+  }
+  Study plain = Study::open(path("plain"));
+  run_rig(plain, options("", 2));
+  EXPECT_EQ(statuses(plain), (std::vector{StepStatus::kTold, StepStatus::kTold, StepStatus::kUnknown, StepStatus::kTold,
+                                          StepStatus::kTold}));
+  EXPECT_EQ(plain.steps()[3].sequence, 2);
+}
+
+TEST_F(RigRunTest, StopsWhenAskedTo) {
+  Study study = create();
+  std::atomic<bool> stop{false};
+  RigRunOptions run = options("", 8);
+  run.stop = &stop;
+  run.on_event = [&](const RigRunEvent& event) { stop = stop || (event.kind == Kind::kTold && event.step->id == 3); };
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_TRUE(summary.stopped);
+  EXPECT_EQ(study.told(), 3);
+  EXPECT_EQ(study.pending(), nullptr);
+  EXPECT_EQ(received("close"), 1);
+}
+
+TEST_F(RigRunTest, WrongOptionsAreRefused) {
+  Study study = create();
+  RigRunOptions run = options("", -1);
+  EXPECT_THROW(run_rig(study, run), InputError);
+  run = options("", 1);
+  run.period_s = 0.0;
+  EXPECT_NE(message_of<InputError>([&] { run_rig(study, run); }).find("period: 0 s"), std::string::npos);
+}
+
+/// What a rig does wrong in its third step, and what becomes of the step.
+struct Misbehaviour {
+  std::string kind;
+  StepStatus status;
+  std::string message;
+  double deadline_s = 60.0;
+};
+
+void PrintTo(const Misbehaviour& m, std::ostream* out) {
+  *out << m.kind;
+}
+
+class MisbehavingRigTest : public RigRunTest, public ::testing::WithParamInterface<Misbehaviour> {};
+
+TEST_P(MisbehavingRigTest, TheStudyStaysConsistentAndTheRigSafe) {
+  Study study = create();
+  RigRunOptions run = options("--misbehave " + GetParam().kind + "@3", 6);
+  run.rig.deadline_s = GetParam().deadline_s;
+  run.rig.close_s = 1.0;
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_EQ(summary.told, 6);
+  EXPECT_EQ(study.told(), 6);
+  // The process is started again where it cannot be trusted any more, and then misbehaves again in its third step.
+  EXPECT_GE(summary.failed, 1);
+  EXPECT_EQ(study.steps()[2].status, GetParam().status);
+  EXPECT_EQ(study.steps()[3].sequence, 2);
+  ASSERT_FALSE(failures_.empty());
+  EXPECT_NE(failures_[0].find(GetParam().message), std::string::npos) << failures_[0];
+  EXPECT_NE(study.steps()[2].reason.find(GetParam().message), std::string::npos);
+  expect_no_step_twice();
+  // Each process was told to be safe: by `safe`, by `close`, or, if it was deaf to that, by the end of its input.
+  EXPECT_GE(received("safe") + received("close") + received("end") + (GetParam().kind.starts_with("die") ? 1 : 0), 1);
+  EXPECT_EQ(Study::open(path("a.study"), Access::kRead).told(), 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, MisbehavingRigTest,
+                         ::testing::Values(Misbehaviour{"fail", StepStatus::kFailed, ""},
+                                           Misbehaviour{"unsafe", StepStatus::kUnsafe, ""},
+                                           Misbehaviour{"hang", StepStatus::kUnknown, "did not answer", 0.3},
+                                           Misbehaviour{"late", StepStatus::kUnknown, "did not answer", 0.3},
+                                           Misbehaviour{"die", StepStatus::kUnknown, "ended"},
+                                           Misbehaviour{"die-midline", StepStatus::kUnknown, "ended"},
+                                           Misbehaviour{"garbage", StepStatus::kUnknown, "JSON"},
+                                           Misbehaviour{"long-line", StepStatus::kUnknown, "a line of more than"},
+                                           Misbehaviour{"wrong-id", StepStatus::kUnknown, "id"},
+                                           Misbehaviour{"old-id", StepStatus::kUnknown, "id"},
+                                           Misbehaviour{"nan", StepStatus::kUnknown, "null"},
+                                           Misbehaviour{"infinity", StepStatus::kUnknown, "null"},
+                                           Misbehaviour{"wrong-dimension", StepStatus::kUnknown, "y"}),
+                         [](const auto& test) {
+                           std::string name = test.param.kind;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_F(RigRunTest, AFloodOnStderrIsNoFailure) {
+  Study study = create();
+  EXPECT_EQ(run_rig(study, options("--misbehave flood-stderr@2", 4)).failed, 0);
+  EXPECT_EQ(study.told(), 4);
+}
+
+TEST_F(RigRunTest, ARigThatFailsAgainAndAgainEndsTheRun) {
+  Study study = create();
+  RigRunOptions run = options("--misbehave die@1", 4);
+  run.failures = 3;
+  const std::string message = message_of<RigRunFailed>([&] { run_rig(study, run); });
+  EXPECT_NE(message.find("3 time(s) in a row"), std::string::npos) << message;
+  EXPECT_NE(message.find(path("a.study")), std::string::npos) << message;
+  EXPECT_EQ(statuses(study), std::vector(3, StepStatus::kUnknown));
+  EXPECT_EQ(study.pending(), nullptr);
+}
+
+TEST_F(RigRunTest, ARigThatCannotBeStartedLeavesTheStudyAlone) {
+  Study study = create();
+  RigRunOptions run = options("", 4);
+  run.rig.command = "exit 3";
+  run.failures = 2;
+  EXPECT_THROW(run_rig(study, run), RigRunFailed);
+  EXPECT_TRUE(study.steps().empty());
+}
+
+TEST_F(RigRunTest, ARigMayCorrectTheControl) {
+  Study study = create();
+  RigRunOptions run = options("", 2);
+  run.rig.command = R"(read -r line; echo '{"v":1,"id":0,"ok":true}';
+      read -r line; echo '{"v":1,"id":1,"ok":true,"y":[0.5],"u_applied":[0.3]}';
+      read -r line; echo '{"v":1,"id":2,"ok":true,"y":[null]}'; read -r line; echo '{"v":1,"id":-1,"ok":true}')";
+  run_rig(study, run);
+  EXPECT_EQ(study.steps()[0].applied(0), 0.3);
+  EXPECT_LE(std::abs(study.steps()[1].asked(0) - 0.3), 0.6);
+  EXPECT_TRUE(std::isnan(study.steps()[1].outputs(0)));
+}
+
+TEST_F(RigRunTest, PeriodsAreKeptAndTrainingGoesOnBesideThem) {
+  Study study = create();
+  RigRunOptions run = options("", 30);
+  run.period_s = 0.02;
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_EQ(summary.told, 30);
+  EXPECT_EQ(study.told(), 30);
+  EXPECT_EQ(study.pending(), nullptr);
+  EXPECT_FALSE(study.trainings().empty());
+  // Whatever was missed on a busy machine was filled with the safe control.
+  EXPECT_EQ(std::ranges::count(study.steps(), StepPhase::kSafe, &StepRecord::phase) <= summary.missed, true);
+  Index rows = 0;
+  for (const ssm::Sequence& sequence : study.data()) {
+    rows += sequence.rows() - 1;
+  }
+  EXPECT_EQ(rows, 30);
+}
+
+TEST_F(RigRunTest, AMissedDeadlineAppliesTheSafeControl) {
+  Study study = create();
+  RigRunOptions run = options("", 12);
+  run.period_s = 1e-6;  // no decision is ready in a microsecond
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_EQ(study.told(), summary.told);
+  EXPECT_GE(summary.missed, 3);
+  EXPECT_EQ(study.pending(), nullptr);
+}
+
+TEST_F(RigRunTest, ARigThatFailsInRealTimeIsStartedAgain) {
+  Study study = create();
+  RigRunOptions run = options("--misbehave garbage@4", 10);
+  run.period_s = 0.02;
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_GE(summary.restarts, 1);
+  EXPECT_EQ(study.told(), 10);
+  expect_no_step_twice();
+}
+
+}  // namespace
+}  // namespace gpilot::study
