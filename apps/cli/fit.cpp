@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "describe_model.hpp"
 #include "fit_arguments.hpp"
 #include "gpilot/error.hpp"
+#include "gpilot/inference/validation.hpp"
 #include "gpilot/inference/batches.hpp"
 #include "gpilot/ssm/summary.hpp"
 #include "gpilot/study/csv_recordings.hpp"
@@ -154,6 +156,11 @@ void check_savable(const std::string& path, const ssm::ModelSpec& spec) {
   study::format_model(untrained);
 }
 
+bool too_short_to_validate(const ssm::Dataset& data) {
+  return std::ranges::all_of(
+      data, [](const ssm::Sequence& sequence) { return sequence.rows() < inference::kShortestValidated; });
+}
+
 void run_fit(const FitArguments& arguments) {
   if (arguments.output == "-") {
     throw InputError("-o: a model needs a file, it cannot go to standard output");
@@ -162,7 +169,7 @@ void run_fit(const FitArguments& arguments) {
   if (!arguments.from.empty()) {
     previous = study::load_model(arguments.from);
   }
-  const bool identified = identifies(arguments);
+  bool identified = identifies(arguments);
   ssm::ModelSpec spec =
       identified ? identified_spec_from(arguments) : spec_from(arguments, previous ? &previous->spec : nullptr);
   if (identified) {
@@ -172,6 +179,14 @@ void run_fit(const FitArguments& arguments) {
   }
   const bool by_batches = !identified && batches_from(arguments).has_value();
   const TrainingData data = open_data(arguments, by_batches, spec);
+  if (identified && !asks_for_structure(arguments) && too_short_to_validate(data.held)) {
+    fmt::print(stderr, "gpilot: note: no recording has {} rows to validate structures by; the states are taken as declared\n",
+               inference::kShortestValidated);
+    const double dt = spec.dt;
+    spec = spec_from(arguments, nullptr);
+    spec.dt = dt;
+    identified = false;
+  }
   check_savable(arguments.output, spec);
   const ssm::Model model =
       identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);

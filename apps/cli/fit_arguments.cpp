@@ -148,6 +148,11 @@ std::optional<inference::BatchOptions> batches_from(const FitArguments& a) {
   return batches;
 }
 
+bool asks_for_structure(const FitArguments& a) {
+  return !a.structure.empty() || a.linear || !a.order.empty() || !a.dead_time.empty() || !a.lags.empty() ||
+         a.offset_per_recording;
+}
+
 bool identifies(const FitArguments& a) {
   if (a.linear && !a.structure.empty() && a.structure != "linear") {
     throw InputError(fmt::format("--linear: contradicts --structure {}", a.structure));
@@ -159,13 +164,12 @@ bool identifies(const FitArguments& a) {
     }
     return a.structure != "declared";
   }
-  const bool asked = a.linear || !a.order.empty() || !a.dead_time.empty() || !a.lags.empty() || a.offset_per_recording;
   const bool number = !a.states.empty() && a.states.find_first_not_of("0123456789") == std::string::npos;
   const bool declared = !a.kernel.empty() || !a.mean.empty() || !a.derivatives.empty() || !a.x0.empty() ||
                         !a.x0_sd.empty() || !a.fixed.empty() || !a.emission.empty() || !a.offset.empty() ||
                         !a.learn.empty() || !a.method.empty() || !a.rounds.empty() || !a.restarts.empty() ||
                         !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() || !a.batch.empty() || a.tied;
-  return asked || (number && !declared);
+  return asks_for_structure(a) || (number && !declared);
 }
 
 inference::IdentifyOptions identify_options_from(const FitArguments& a) {

@@ -56,6 +56,9 @@ std::optional<inference::BatchOptions> batches_from(const FitArguments& argument
 /// State names out of "a,b" or of a number: x1, x2, ..
 std::vector<std::string> parse_states(const std::string& text);
 
+/// Whether an option about identified structures was given.
+bool asks_for_structure(const FitArguments& arguments);
+
 /// Whether the states are to be identified rather than declared: asked for, or nothing but their number is given.
 bool identifies(const FitArguments& arguments);
 

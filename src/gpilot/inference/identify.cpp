@@ -67,6 +67,7 @@ class Identifier {
   const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
   std::vector<LinearChoice> linear_choices();
   double in_sample_error(const ssm::Component& component) const;
+  double prediction_error_factor(const LinearChoice& choice) const;
   void judge(Judged& judged);
   Judged choose_gp(const Judged& linear);
   Judged choose_linear();
@@ -119,6 +120,10 @@ std::vector<LinearChoice> Identifier::linear_choices() {
       try {
         dead_times.emplace_back(linear_of(0, {order, k, kRadii[2]}).mean_square, k);
       } catch (const NumericalError&) {  // an order or a dead time that the data do not bear
+      } catch (const InputError&) {
+        if (order == 1 || options_.order) {
+          throw;
+        }
       }
     }
     std::sort(dead_times.begin(), dead_times.end());
@@ -168,6 +173,17 @@ void Identifier::judge(Judged& judged) {
   judged.judgement = std::sqrt(judged.in_sample * judged.validation);
 }
 
+/// Akaike's final prediction error over the error in sample: the judge where there are too few rows to validate.
+double Identifier::prediction_error_factor(const LinearChoice& choice) const {
+  double rows = 0.0;
+  for (const ssm::Sequence& sequence : data_) {
+    rows += static_cast<double>(sequence.rows());
+  }
+  const auto columns = static_cast<double>(spec_.inputs.size() + spec_.outputs.size());
+  const double fitted = static_cast<double>(choice.order) * columns + static_cast<double>(spec_.outputs.size());
+  return (rows + fitted) / std::max(1.0, rows - fitted);
+}
+
 Judged Identifier::choose_linear() {
   const std::vector<LinearChoice> choices = linear_choices();
   std::map<Index, Judged> best_of_order;
@@ -179,7 +195,7 @@ Judged Identifier::choose_linear() {
     } catch (const NumericalError&) {
       continue;
     }
-    judged.judgement = judged.in_sample;
+    judged.judgement = judged.in_sample * std::sqrt(prediction_error_factor(choices[k]));
     if (!quarters_.empty()) {
       judge(judged);
     }
