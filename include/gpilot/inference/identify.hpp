@@ -31,10 +31,10 @@ StateKind state_kind_from_name(std::string_view text);
 struct IdentifyOptions {
   StateKind structure = StateKind::kAuto;
   Index states = 4;                  ///< at most; with lags, past outputs and past inputs together
-  std::optional<Index> order;        ///< of linear models and subspace states; not given: chosen
-  std::optional<Index> dead_time;    ///< rows by which inputs act later; not given: chosen
-  std::optional<Index> output_lags;  ///< rows of outputs in a delay state, the present one included
-  std::optional<Index> input_lags;   ///< rows of past inputs beside it
+  std::optional<Index> order = {};        ///< of linear models and subspace states; not given: chosen
+  std::optional<Index> dead_time = {};    ///< rows by which inputs act later; not given: chosen
+  std::optional<Index> output_lags = {};  ///< rows of outputs in a delay state, the present one included
+  std::optional<Index> input_lags = {};   ///< rows of past inputs beside it
   bool offset_per_sequence = false;
   int iterations = 100;  ///< of the joint L-BFGS; more of them overfit
   int threads = 1;

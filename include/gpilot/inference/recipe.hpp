@@ -12,7 +12,7 @@ namespace gpilot::inference {
 /// A structure to be trained: everything that validation chooses between.
 struct Recipe {
   StateKind kind = StateKind::kLinear;
-  LinearChoice linear;    ///< of the linear model that it is or starts from
+  LinearChoice linear = {};  ///< of the linear model that it is or starts from
   Index dead_time = 0;    ///< of the delay embedding
   Index output_lags = 0;  ///< rows of outputs in the state
   Index input_lags = 0;

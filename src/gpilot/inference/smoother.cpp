@@ -250,8 +250,8 @@ LinearGaussian linear_part(const ssm::Structure& s, const ssm::Parameters& p) {
                        .C = p.C,
                        .d = p.d,
                        .r = p.log_r.array().exp(),
-                       .x0_mean = s.x0_mean,
-                       .x0_sd = s.x0_sd};
+                       .start = ssm::start_prior(s, false),
+                       .broad_start = ssm::start_prior(s, true)};
   const std::vector<Index> rows = s.mean_rows();
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const auto w = p.mean_weights.col(static_cast<Index>(g));

@@ -42,7 +42,8 @@ std::vector<Fold> half_fold(const ssm::Dataset& data) {
   for (std::size_t k = 0; k < data.size(); ++k) {
     const Index rows = data[k].rows();
     if (rows >= kShortestValidated) {
-      fold.training[k] = {data[k].controls.topRows(rows / 2), data[k].outputs.topRows(rows / 2)};
+      fold.training[k] = {data[k].controls.topRows(rows / 2), data[k].outputs.topRows(rows / 2),
+                          data[k].broad_start};
       fold.blocks.push_back({k, rows / 2, rows});
     }
   }
@@ -80,7 +81,7 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
   for (const Block& block : fold.blocks) {
     // Rows before the block, all of them training rows of the fold, then the block: nothing after it.
     const ssm::Sequence& whole = data[block.sequence];
-    const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end)};
+    const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end), whole.broad_start};
     const ssm::Prediction run = predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
     for (Index e = 0; e < unit.size(); ++e) {
       const auto k = static_cast<std::size_t>(e);

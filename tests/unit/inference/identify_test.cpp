@@ -45,7 +45,7 @@ ssm::ModelSpec columns() {
   ssm::ModelSpec spec;
   spec.inputs = {"u"};
   spec.outputs = {"y"};
-  spec.inducing = 12;
+  spec.inducing = 8;
   return spec;
 }
 
@@ -152,7 +152,7 @@ TEST(Validation, SpreadCoversNineTenths) {
 }
 
 TEST(Identify, TakesTheGaussianProcessWhereTheSystemIsCurved) {
-  const ssm::Model model = identify({recording(300, true, 5)}, columns(), {});
+  const ssm::Model model = identify({recording(240, true, 5)}, columns(), {.states = 3, .iterations = 40});
   EXPECT_GT(model.gp.structure.inducing, 0);
   EXPECT_NE(model.report.structure, "linear");
   EXPECT_FALSE(model.report.reason.empty());
@@ -163,7 +163,7 @@ TEST(Identify, TakesTheGaussianProcessWhereTheSystemIsCurved) {
 }
 
 TEST(Identify, KeepsTheLinearModelWhereTheSystemIsLinear) {
-  const ssm::Model model = identify({recording(300, false, 7)}, columns(), {});
+  const ssm::Model model = identify({recording(240, false, 7)}, columns(), {.states = 3, .iterations = 20});
   const ssm::Sequence fresh = recording(200, false, 8);
   EXPECT_LT(free_run_rmse(model, model.gp, fresh, 30), 1.05 * free_run_rmse(model, model.linear, fresh, 30));
 }
