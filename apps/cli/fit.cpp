@@ -12,8 +12,8 @@
 #include "describe_model.hpp"
 #include "fit_arguments.hpp"
 #include "gpilot/error.hpp"
-#include "gpilot/inference/validation.hpp"
 #include "gpilot/inference/batches.hpp"
+#include "gpilot/inference/validation.hpp"
 #include "gpilot/ssm/summary.hpp"
 #include "gpilot/study/csv_recordings.hpp"
 #include "gpilot/study/model_file.hpp"
@@ -180,7 +180,8 @@ void run_fit(const FitArguments& arguments) {
   const bool by_batches = !identified && batches_from(arguments).has_value();
   const TrainingData data = open_data(arguments, by_batches, spec);
   if (identified && !asks_for_structure(arguments) && too_short_to_validate(data.held)) {
-    fmt::print(stderr, "gpilot: note: no recording has {} rows to validate structures by; the states are taken as declared\n",
+    fmt::print(stderr,
+               "gpilot: note: no recording has {} rows to validate structures by; the states are taken as declared\n",
                inference::kShortestValidated);
     const double dt = spec.dt;
     spec = spec_from(arguments, nullptr);

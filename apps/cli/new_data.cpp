@@ -93,8 +93,9 @@ NewData load_new_data(const NewDataArguments& arguments, Outputs outputs) {
 
 void check_present_inputs(const ssm::Model& model, const std::string& file) {
   if (model.gp.dead_time > 0 || model.gp.input_lags > 0) {
-    throw InputError(fmt::format("{}: the model takes inputs of up to {} rows ago; expected one of the present input alone",
-                                 file, model.gp.dead_time + model.gp.input_lags));
+    throw InputError(
+        fmt::format("{}: the model takes inputs of up to {} rows ago; expected one of the present input alone", file,
+                    model.gp.dead_time + model.gp.input_lags));
   }
 }
 

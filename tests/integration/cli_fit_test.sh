@@ -186,7 +186,7 @@ expect_refused "it is a directory" "${fit[@]}" -o .
 expect_refused "standard output" "${fit[@]}" -o -
 expect_refused "differs from the model given with --from" fit cart.csv --inputs c --outputs y_th,y_p --from a.json -o x.json
 expect_refused "cut.json: damaged model file: it ends at byte 3000" show cut.json
-expect_refused "future.json: written by a newer gpilot (format version 2" show future.json
+expect_refused "future.json: written by a newer gpilot (format version 3" show future.json
 expect_refused "looks like a CSV file" show a.csv
 expect_refused "cannot read" show none.json
 expect_refused "lacking.csv: there is no column 'th_dot' for the state" transition a.json lacking.csv -o x.csv

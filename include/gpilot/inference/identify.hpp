@@ -30,7 +30,7 @@ StateKind state_kind_from_name(std::string_view text);
 
 struct IdentifyOptions {
   StateKind structure = StateKind::kAuto;
-  Index states = 4;                  ///< at most; with lags, past outputs and past inputs together
+  Index states = 4;                       ///< at most; with lags, past outputs and past inputs together
   std::optional<Index> order = {};        ///< of linear models and subspace states; not given: chosen
   std::optional<Index> dead_time = {};    ///< rows by which inputs act later; not given: chosen
   std::optional<Index> output_lags = {};  ///< rows of outputs in a delay state, the present one included

@@ -13,8 +13,8 @@ namespace gpilot::inference {
 struct Recipe {
   StateKind kind = StateKind::kLinear;
   LinearChoice linear = {};  ///< of the linear model that it is or starts from
-  Index dead_time = 0;    ///< of the delay embedding
-  Index output_lags = 0;  ///< rows of outputs in the state
+  Index dead_time = 0;       ///< of the delay embedding
+  Index output_lags = 0;     ///< rows of outputs in the state
   Index input_lags = 0;
 
   std::string name() const;

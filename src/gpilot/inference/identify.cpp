@@ -35,7 +35,7 @@ constexpr double kMargin = 0.97;           ///< a Gaussian process must lower th
 constexpr double kWidest = 20.0;           ///< largest calibrated spread
 constexpr double kNarrowest = 0.25;        ///< and smallest
 constexpr double kIndependentRows = 25.0;  ///< rows of a free run that count as one observation of its error
-constexpr double kFewestDegrees = 1.5;      ///< of freedom that are taken to be there
+constexpr double kFewestDegrees = 1.5;     ///< of freedom that are taken to be there
 
 /// One candidate and its free runs over rows it has not seen.
 struct Judged {
@@ -315,7 +315,8 @@ Vector Identifier::calibrate(const Judged& judged, const ssm::Component& compone
   const ssm::Structure& s = component.structure;
   const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
   const double trained = judged.in_sample * std::sqrt(rows / std::max(0.25 * rows, rows - fitted));
-  const double student = student_factor(std::max(kFewestDegrees, rows / kIndependentRows - static_cast<double>(s.inputs())));
+  const double student =
+      student_factor(std::max(kFewestDegrees, rows / kIndependentRows - static_cast<double>(s.inputs())));
   Vector spread(E);
   for (Index e = 0; e < E; ++e) {
     const auto k = static_cast<std::size_t>(e);

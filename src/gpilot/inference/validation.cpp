@@ -42,8 +42,7 @@ std::vector<Fold> half_fold(const ssm::Dataset& data) {
   for (std::size_t k = 0; k < data.size(); ++k) {
     const Index rows = data[k].rows();
     if (rows >= kShortestValidated) {
-      fold.training[k] = {data[k].controls.topRows(rows / 2), data[k].outputs.topRows(rows / 2),
-                          data[k].broad_start};
+      fold.training[k] = {data[k].controls.topRows(rows / 2), data[k].outputs.topRows(rows / 2), data[k].broad_start};
       fold.blocks.push_back({k, rows / 2, rows});
     }
   }

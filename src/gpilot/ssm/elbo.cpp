@@ -94,7 +94,7 @@ void Elbo::prepare(const Parameters& p) {
   }
   q_inverse_ = (-p.log_q.array()).exp();
   q_inverse_.tail(D - structure_.stochastic()).setZero();  // shift rows have neither noise nor entropy
-  for (Index i = 0; i < D; ++i) {  // -1/2 L^T Q^-1 L
+  for (Index i = 0; i < D; ++i) {                          // -1/2 L^T Q^-1 L
     for (Index j = 0; j < D; ++j) {
       S_direct_(i, j) = -0.5 * L_.col(i).cwiseProduct(q_inverse_).dot(L_.col(j));
     }
