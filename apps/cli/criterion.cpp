@@ -226,6 +226,7 @@ void run_criterion(const CriterionArguments& arguments) {
     model = std::move(data.model);
     recording = std::move(data.sequence);
   }
+  check_present_inputs(model, arguments.model);
   const Box box = control_box(arguments, model.spec);
   const Matrix grid = control_grid(arguments, box);
   const Place place = find_place(model, recording);

@@ -64,6 +64,10 @@ std::string_view learned(bool fixed) {
 
 std::string equation(const Model& model, const Summary& summary, Index state) {
   const RowSummary& row = summary.states[static_cast<std::size_t>(state)];
+  if (row.copied) {
+    const std::string& source = summary.inputs[static_cast<std::size_t>(*row.copied)];
+    return fmt::format("{}' = {}", row.state, source);
+  }
   if (row.velocity) {
     const std::string& velocity = summary.inputs[static_cast<std::size_t>(*row.velocity)];
     return fmt::format("{0}' = {0} + dt/2 ({1} + {1}')", row.state, velocity);
@@ -110,7 +114,7 @@ void print_noises(const Model& model, const Summary& summary) {
 
 void print_functions(const Summary& summary) {
   for (const RowSummary& row : summary.states) {
-    if (row.velocity) {
+    if (row.velocity || row.copied) {
       continue;
     }
     const std::string share =
@@ -130,11 +134,33 @@ void print_functions(const Summary& summary) {
   }
 }
 
+namespace {
+
+/// The candidates by their free runs over training rows that they were not trained on.
+void print_identification(const ssm::FitReport& report, std::size_t width) {
+  fmt::print("  {:<{}}  {:>22}\n", "candidate", width, "free-run error / sd(y)");
+  for (const ssm::Candidate& candidate : report.candidates) {
+    const std::string error = std::isnan(candidate.validation)   ? "not judged"
+                              : std::isinf(candidate.validation) ? "failed"
+                                                                 : fmt::format("{:.4g}", candidate.validation);
+    fmt::print("{} {:<{}}  {:>22}\n", candidate.name == report.chosen ? "*" : " ", candidate.name, width, error);
+  }
+  fmt::print("  chosen: {}; {}\n", report.chosen, report.reason);
+  fmt::print("  calibration: {}\n", report.calibration);
+  fmt::print("  status: {}{}{}\n", report.status, report.message.empty() ? "" : ": ", report.message);
+}
+
+}  // namespace
+
 void print_training(const Model& model) {
   const ssm::FitReport& report = model.report;
   std::size_t width = 9;
   for (const ssm::Candidate& candidate : report.candidates) {
     width = std::max(width, candidate.name.size());
+  }
+  if (!report.structure.empty()) {
+    print_identification(report, width);
+    return;
   }
   fmt::print("  {:<{}}  {:>12}  {:>18}\n", "candidate", width, "bound", "predictive density");
   for (const ssm::Candidate& candidate : report.candidates) {
@@ -164,13 +190,15 @@ Json states_json(const Model& model, const Summary& summary) {
     const RowSummary& row = summary.states[d];
     const auto k = static_cast<Index>(d);
     Json entry = {{"name", row.state},
-                  {"kind", row.velocity ? "kinematic" : "function"},
+                  {"kind", row.velocity ? "kinematic"
+                           : row.copied ? "copy"
+                                        : "function"},
                   {"equation", equation(model, summary, k)},
                   {"process_sd", row.process_sd},
                   {"process_sd_fixed", row.process_fixed},
                   {"x0_mean", summary.x0_mean(k)},
                   {"x0_sd", summary.x0_sd(k)}};
-    if (!row.velocity) {
+    if (!row.velocity && !row.copied) {
       entry["weights"] = by_name(row.weights, summary.inputs);
       entry["offset"] = row.offset;
       entry["function_sd"] = row.function_sd;
@@ -201,6 +229,9 @@ Json training_json(const ssm::FitReport& report) {
   for (const ssm::Candidate& candidate : report.candidates) {
     candidates.push_back(
         {{"name", candidate.name}, {"bound", candidate.bound}, {"predictive_density", candidate.predictive_density}});
+    if (!report.structure.empty()) {
+      candidates.back()["validation"] = candidate.validation;
+    }
   }
   return {{"status", report.status},
           {"message", report.message},

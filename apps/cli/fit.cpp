@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "fit_arguments.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/inference/batches.hpp"
+#include "gpilot/inference/validation.hpp"
 #include "gpilot/ssm/summary.hpp"
 #include "gpilot/study/csv_recordings.hpp"
 #include "gpilot/study/model_file.hpp"
@@ -98,6 +100,15 @@ TrainingData open_data(const FitArguments& arguments, bool by_batches, ssm::Mode
   return data;
 }
 
+ssm::Model identify(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec) {
+  inference::IdentifyOptions options = identify_options_from(arguments);
+  const InterruptGuard guard;
+  options.stop = &InterruptGuard::requested();
+  ProgressLine line(arguments.verbose);
+  options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
+  return inference::identify(data.held, spec, options);
+}
+
 ssm::Model train(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec,
                  const ssm::Model* previous) {
   inference::FitOptions options = options_from(arguments);
@@ -123,6 +134,9 @@ void print_report(const FitArguments& arguments, const ssm::Model& model) {
   print_noises(model, summary);
   fmt::print("Transition function\n");
   print_functions(summary);
+  if (!model.report.structure.empty()) {
+    fmt::print("Trained in {:.1f} s. ", model.report.seconds);
+  }
   fmt::print("Wrote {}; 'gpilot show {}' explains it.\n", arguments.output, arguments.output);
 }
 
@@ -142,6 +156,11 @@ void check_savable(const std::string& path, const ssm::ModelSpec& spec) {
   study::format_model(untrained);
 }
 
+bool too_short_to_validate(const ssm::Dataset& data) {
+  return std::ranges::all_of(
+      data, [](const ssm::Sequence& sequence) { return sequence.rows() < inference::kShortestValidated; });
+}
+
 void run_fit(const FitArguments& arguments) {
   if (arguments.output == "-") {
     throw InputError("-o: a model needs a file, it cannot go to standard output");
@@ -150,11 +169,28 @@ void run_fit(const FitArguments& arguments) {
   if (!arguments.from.empty()) {
     previous = study::load_model(arguments.from);
   }
-  ssm::ModelSpec spec = spec_from(arguments, previous ? &previous->spec : nullptr);
-  options_from(arguments).validate();
-  const TrainingData data = open_data(arguments, batches_from(arguments).has_value(), spec);
+  bool identified = identifies(arguments);
+  ssm::ModelSpec spec =
+      identified ? identified_spec_from(arguments) : spec_from(arguments, previous ? &previous->spec : nullptr);
+  if (identified) {
+    identify_options_from(arguments).validate();
+  } else {
+    options_from(arguments).validate();
+  }
+  const bool by_batches = !identified && batches_from(arguments).has_value();
+  const TrainingData data = open_data(arguments, by_batches, spec);
+  if (identified && !asks_for_structure(arguments) && too_short_to_validate(data.held)) {
+    fmt::print(stderr,
+               "gpilot: note: no recording has {} rows to validate structures by; the states are taken as declared\n",
+               inference::kShortestValidated);
+    const double dt = spec.dt;
+    spec = spec_from(arguments, nullptr);
+    spec.dt = dt;
+    identified = false;
+  }
   check_savable(arguments.output, spec);
-  const ssm::Model model = train(arguments, data, spec, previous ? &*previous : nullptr);
+  const ssm::Model model =
+      identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);
   study::save_model(arguments.output, model);
   if (arguments.format == Format::kJson) {
     print_json(arguments, model);

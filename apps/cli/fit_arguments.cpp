@@ -40,7 +40,16 @@ void add_model_options(CLI::App& command, FitArguments& a) {
                                    const char* help) {
     command.add_option(option, values, help)->type_name(type)->allow_extra_args(false);
   };
-  text("--states", a.states, "D|NAME,..", "states, by number (x1..xD) or by name");
+  text("--states", a.states, "D|NAME,..",
+       "states, by name, or at most so many, to be identified where nothing else is declared");
+  text("--structure", a.structure, "auto|linear|delay|subspace|declared",
+       "what the states are made of (default: auto if only their number is given, else declared)");
+  command.add_flag("--linear", a.linear, "a linear model alone, as --structure linear");
+  text("--order", a.order, "N", "states of the linear model (default: chosen by validation)");
+  text("--dead-time", a.dead_time, "K", "rows by which inputs act later than the next one (default: chosen)");
+  text("--lags", a.lags, "NY:NU", "rows of outputs and of past inputs in a delay state (default: chosen)");
+  command.add_flag("--offset-per-recording", a.offset_per_recording,
+                   "the outputs of every file have an offset of their own");
   text("--kernel", a.kernel, "se|matern12|matern32|matern52[+linear]|linear",
        "covariance of the transition function (default se+linear)");
   text("--mean", a.mean, "zero|identity|linear", "its mean function (default identity)");
@@ -102,7 +111,9 @@ void add_fit_options(CLI::App& command, FitArguments& arguments) {
       "Which state an output measures, where no --emission is given: an output NAME or y_NAME measures the state\n"
       "NAME, if that holds for all outputs; otherwise output k measures the k-th state that is not declared a\n"
       "derivative. The fit prints it. Units are those of the files. Examples:\n"
-      "  gpilot fit kink.csv --inputs c --outputs y --states 1 --inducing 15 -o kink.json\n"
+      "  gpilot fit recording.csv --inputs u --outputs y --states 4 -o model.json      # states identified\n"
+      "  gpilot fit recording.csv --inputs u --outputs y --linear --rows :512 -o linear.json\n"
+      "  gpilot fit recording.csv --inputs u --outputs y --structure delay --lags 2:1 --dead-time 3 -o model.json\n"
       "  gpilot fit pendulum.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th -o model.json\n"
       "  gpilot fit a.csv b.csv --inputs u --outputs y --states 3 --kernel matern32+linear --mean linear -o "
       "model.json\n"
@@ -135,6 +146,59 @@ std::optional<inference::BatchOptions> batches_from(const FitArguments& a) {
   }
   parse_int("--batches", a.batches, 1, batches.count);
   return batches;
+}
+
+bool asks_for_structure(const FitArguments& a) {
+  return !a.structure.empty() || a.linear || !a.order.empty() || !a.dead_time.empty() || !a.lags.empty() ||
+         a.offset_per_recording;
+}
+
+bool identifies(const FitArguments& a) {
+  if (a.linear && !a.structure.empty() && a.structure != "linear") {
+    throw InputError(fmt::format("--linear: contradicts --structure {}", a.structure));
+  }
+  if (!a.structure.empty()) {
+    const std::vector<std::string> known{"auto", "linear", "delay", "subspace", "declared"};
+    if (std::find(known.begin(), known.end(), a.structure) == known.end()) {
+      throw InputError("--structure: " + unknown_name_message("structure", a.structure, known));
+    }
+    return a.structure != "declared";
+  }
+  const bool number = !a.states.empty() && a.states.find_first_not_of("0123456789") == std::string::npos;
+  const bool declared = !a.kernel.empty() || !a.mean.empty() || !a.derivatives.empty() || !a.x0.empty() ||
+                        !a.x0_sd.empty() || !a.fixed.empty() || !a.emission.empty() || !a.offset.empty() ||
+                        !a.learn.empty() || !a.method.empty() || !a.rounds.empty() || !a.restarts.empty() ||
+                        !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() || !a.batch.empty() || a.tied;
+  return asks_for_structure(a) || (number && !declared);
+}
+
+inference::IdentifyOptions identify_options_from(const FitArguments& a) {
+  inference::IdentifyOptions options;
+  options.seed = a.seed;
+  options.structure = a.linear              ? inference::StateKind::kLinear
+                      : a.structure.empty() ? inference::StateKind::kAuto
+                                            : inference::state_kind_from_name(a.structure);
+  if (!a.states.empty()) {
+    options.states = static_cast<Index>(parse_states(a.states).size());
+  }
+  if (!a.order.empty()) {
+    options.order = parse_count("--order", a.order, 1);
+  }
+  if (!a.dead_time.empty()) {
+    options.dead_time = parse_count("--dead-time", a.dead_time, 0);
+  }
+  if (!a.lags.empty()) {
+    const std::size_t colon = a.lags.find(':');
+    if (colon == std::string::npos) {
+      throw InputError(fmt::format("--lags: expected NY:NU, not '{}'", a.lags));
+    }
+    options.output_lags = parse_count("--lags", std::string_view(a.lags).substr(0, colon), 1);
+    options.input_lags = parse_count("--lags", std::string_view(a.lags).substr(colon + 1), 0);
+  }
+  options.offset_per_sequence = a.offset_per_recording;
+  parse_int("--polish", a.polish, 1, options.iterations);
+  parse_int("--threads", a.threads, 1, options.threads);
+  return options;
 }
 
 inference::FitOptions options_from(const FitArguments& a) {

@@ -57,21 +57,6 @@ Vector parse_vector(std::string_view option, std::string_view text, std::string_
   return values;
 }
 
-Names parse_states(const std::string& text) {
-  if (text.find_first_not_of("0123456789") != std::string::npos) {
-    return split_names("--states", text);
-  }
-  const Index count = parse_count("--states", text, 1);
-  if (count > ssm::kMaxStates) {
-    throw InputError(fmt::format("--states: at most {} states, not {}", ssm::kMaxStates, count));
-  }
-  Names names;
-  for (Index i = 1; i <= count; ++i) {
-    names.push_back(fmt::format("x{}", i));
-  }
-  return names;
-}
-
 /// "se", "matern32+linear", "linear".
 void parse_kernel(const std::string& text, ModelSpec& spec) {
   Names known;
@@ -246,6 +231,50 @@ Names split_names(std::string_view option, std::string_view text) {
     }
   }
   return names;
+}
+
+Names parse_states(const std::string& text) {
+  if (text.find_first_not_of("0123456789") != std::string::npos) {
+    return split_names("--states", text);
+  }
+  const Index count = parse_count("--states", text, 1);
+  if (count > ssm::kMaxStates) {
+    throw InputError(fmt::format("--states: at most {} states, not {}", ssm::kMaxStates, count));
+  }
+  Names names;
+  for (Index i = 1; i <= count; ++i) {
+    names.push_back(fmt::format("x{}", i));
+  }
+  return names;
+}
+
+ModelSpec identified_spec_from(const FitArguments& arguments) {
+  ModelSpec spec;
+  if (arguments.outputs.empty()) {
+    throw InputError("--outputs is required; see 'gpilot fit --help'");
+  }
+  if (!arguments.inputs.empty()) {
+    spec.inputs = split_names("--inputs", arguments.inputs);
+  }
+  spec.outputs = split_names("--outputs", arguments.outputs);
+  if (!arguments.states.empty()) {
+    const Names states = parse_states(arguments.states);
+    if (states.size() < spec.outputs.size()) {
+      throw InputError(fmt::format("--states: {} outputs but {} state(s); expected at least as many",
+                                   spec.outputs.size(), states.size()));
+    }
+  }
+  if (!arguments.kernel.empty()) {
+    parse_kernel(arguments.kernel, spec);
+  }
+  if (!arguments.inducing.empty() && arguments.kernel != "linear") {
+    spec.inducing = parse_count("--inducing", arguments.inducing, 0);
+  }
+  parse_ranges(arguments.ranges, spec);
+  if (!arguments.nodes.empty()) {
+    parse_nodes(arguments.nodes, spec);
+  }
+  return spec;
 }
 
 ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {

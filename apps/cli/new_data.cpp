@@ -91,6 +91,14 @@ NewData load_new_data(const NewDataArguments& arguments, Outputs outputs) {
   return data;
 }
 
+void check_present_inputs(const ssm::Model& model, const std::string& file) {
+  if (model.gp.dead_time > 0 || model.gp.input_lags > 0) {
+    throw InputError(
+        fmt::format("{}: the model takes inputs of up to {} rows ago; expected one of the present input alone", file,
+                    model.gp.dead_time + model.gp.input_lags));
+  }
+}
+
 std::string describe_method(const ssm::PredictOptions& options) {
   return options.draws == 0 ? "moment matching"
                             : fmt::format("{} function draws, seed {}", options.draws, options.seed);

@@ -38,6 +38,9 @@ struct NewData {
 /// Reads model and data. Throws InputError when they do not belong together.
 NewData load_new_data(const NewDataArguments& arguments, Outputs outputs);
 
+/// Throws InputError for a model whose transition takes past inputs: it has no value at a state and an input alone.
+void check_present_inputs(const ssm::Model& model, const std::string& file);
+
 /// "200 function draws, seed 0" or "moment matching".
 std::string describe_method(const ssm::PredictOptions& options);
 /// A sentence about runs that diverged, or "".

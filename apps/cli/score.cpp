@@ -25,9 +25,10 @@ struct ScoreArguments {
   Format format = Format::kText;
 };
 
-/// {"rmse": {"y": ..}, "nlpd": {"y": ..}, "coverage": {"y": {"50": .., ..}}, "count": {"y": ..}}; null is "no value".
+/// {"rmse": {"y": ..}, "nlpd": {"y": ..}, "coverage": {"y": {"50": .., ..}}, "pit": {"y": [ten shares]},
+/// "count": {"y": ..}}; null is "no value".
 ordered_json to_json(const Score& score, const std::vector<std::string>& outputs) {
-  ordered_json rmse, nlpd, coverage, count;
+  ordered_json rmse, nlpd, coverage, pit, count;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto e = static_cast<Index>(i);
     rmse[outputs[i]] = score.rmse(e);
@@ -35,9 +36,13 @@ ordered_json to_json(const Score& score, const std::vector<std::string>& outputs
     for (std::size_t k = 0; k < study::kIntervals.size(); ++k) {
       coverage[outputs[i]][std::to_string(study::kIntervals[k])] = score.coverage(e, static_cast<Index>(k));
     }
+    const Vector bins = score.pit.row(e).transpose();
+    if (bins.allFinite()) {
+      pit[outputs[i]] = std::vector<double>(bins.begin(), bins.end());
+    }
     count[outputs[i]] = score.count[i];
   }
-  return {{"rmse", rmse}, {"nlpd", nlpd}, {"coverage", coverage}, {"count", count}};
+  return {{"rmse", rmse}, {"nlpd", nlpd}, {"coverage", coverage}, {"pit", pit}, {"count", count}};
 }
 
 void print_json(const NewData& data, const Scoreboard& board) {
@@ -83,6 +88,18 @@ void print_text(const ScoreArguments& arguments, const NewData& data, const Scor
   }
 }
 
+/// How often values fell into each tenth of the free run's distribution: 10 % in each, if it is calibrated.
+void print_pit(const NewData& data, const Score& score) {
+  fmt::print("\nWhere the values fell in the free run's distribution, by tenths (10 % each if it is calibrated)\n");
+  for (std::size_t i = 0; i < data.model.spec.outputs.size(); ++i) {
+    fmt::print("{}:", data.model.spec.outputs[i]);
+    for (Index k = 0; k < study::kPitBins; ++k) {
+      fmt::print(" {:>3.0f}%", 100.0 * score.pit(static_cast<Index>(i), k));
+    }
+    fmt::print("\n");
+  }
+}
+
 void run_score(const ScoreArguments& arguments) {
   const NewData data = load_new_data(arguments.data, Outputs::kRequired);
   const Scoreboard board = study::score_model(data.model, data.sequence, data.options);
@@ -91,6 +108,7 @@ void run_score(const ScoreArguments& arguments) {
     return;
   }
   print_text(arguments, data, board);
+  print_pit(data, board.free_run);
   if (board.diverged > 0) {
     fmt::print("\n{}\n", describe_diverged(data.options, board.diverged));
   }
@@ -106,7 +124,9 @@ void add_score(CLI::App& app) {
   command->footer(
       "RMSE, negative log predictive density (NLPD, mean per value; lower is better) and the share of the values\n"
       "inside the central 50, 90 and 95 % intervals, over the measured outputs after the warm-up. 'free run' uses the\n"
-      "inputs alone, 'one step' every output up to the row before. Baselines: the model without its Gaussian process\n"
+      "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms "
+      "says\n"
+      "where the values fell in the predicted distribution. Baselines: the linear model that was fitted beside it\n"
       "(linear) and the training outputs' mean and standard deviation. Examples:\n"
       "  gpilot score model.json test.csv\n"
       "  gpilot score model.json test.csv --warmup 10 --format json\n"

@@ -11,6 +11,7 @@
 #include "gpilot/ssm/next_state.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/table.hpp"
+#include "new_data.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -68,6 +69,7 @@ void run_transition(const TransitionArguments& arguments) {
     throw InputError("--format json prints a summary, so the values need a file: give -o FILE.csv, not -o -");
   }
   const ssm::Model model = study::load_model(arguments.model);
+  check_present_inputs(model, arguments.model);
   const study::Table table = with_next_state(study::read_csv(arguments.grid), arguments.grid, model);
   if (to_stdout) {
     fmt::print("{}", study::format_csv(table));

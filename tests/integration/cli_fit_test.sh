@@ -84,6 +84,22 @@ for signal in INT TERM; do
   rm -f kept.json kept.txt kept.err  # what the next one waits for must be its own
 done
 
+# States identified: only their number is given. Every choice can be fixed, the linear model stands alone.
+"$program" fit long.csv --inputs c --outputs y_th --states 3 --inducing 8 --rows :160 -o auto.json >auto.txt
+for line in "free-run error / sd(y)" "chosen: " "calibration: " "Trained in"; do
+  expect_line "$line" auto.txt
+done
+"$program" score auto.json long.csv --warmup 160 --rows :300 >auto.score || fail "score of an identified model"
+expect_line "by tenths" auto.score
+"$program" fit long.csv --inputs c --outputs y_th --linear --order 2 --dead-time 1 --rows :160 -o linear.json >linear.txt
+expect_line "chosen: linear, 2 states, dead time 1; asked for" linear.txt
+"$program" fit long.csv --inputs c --outputs y_th --structure delay --lags 2:1 --dead-time 0 --rows :160 --inducing 8 \
+  -o delay.json >delay.txt
+expect_line "chosen: delay, 2 output and 1 input lags" delay.txt
+"$program" show delay.json >delay.show
+expect_line "y_th(t-1)' = y_th" delay.show
+"$program" predict delay.json long.csv --warmup 160 --rows :200 -o delay.csv >/dev/null || fail "predict of delays"
+
 # Which state an output measures.
 "$program" simulate cart-pole --steps 20 --hold 1:5 --seed 3 -o cart.csv >/dev/null
 sed '1s/y_th/angle/' cart.csv >renamed.csv
@@ -114,7 +130,7 @@ printf 't,c,y_th\n' >empty.csv
 printf 't,c,y_th\n0,1,2\n' >single.csv
 sed '1!s/^\([0-9.]*\),/\1e1,/' b.csv >slow.csv
 head -c 3000 a.json >cut.json
-sed 's/"version": 1,/"version": 2,/' a.json >future.json
+sed 's/"version": 2,/"version": 3,/' a.json >future.json
 printf 'th,c\n0,0\n' >lacking.csv
 printf 'th,th_dot,c\n0,,0\n' >gap.csv
 expect_refused "--output is required" "${fit[@]}"
@@ -150,6 +166,11 @@ expect_refused "did you mean 'output-noise'" "${fit[@]}" --fix outptu-noise=1 -o
 expect_refused "--emission: 2 row(s), expected 1" "${fit[@]}" --emission "1,0;0,1" -o x.json
 expect_refused "--range: " "${fit[@]}" --range c=1:1 -o x.json
 expect_refused "unknown column or state 'd'" "${fit[@]}" --range d=0:1 -o x.json
+expect_refused "did you mean 'delay'" fit a.csv --inputs c --outputs y_th --states 2 --structure dely -o x.json
+expect_refused "--lags: expected NY:NU" fit a.csv --inputs c --outputs y_th --structure delay --lags 2 -o x.json
+expect_refused "contradicts --structure delay" fit a.csv --outputs y_th --linear --structure delay -o x.json
+expect_refused "identified states" fit long.csv --from delay.json -o x.json
+expect_refused "inputs of up to 1 rows ago" transition delay.json grid.csv -o x.csv
 expect_refused "--inducing" "${fit[@]}" --inducing -3 -o x.json
 expect_refused "--threads" "${fit[@]}" --threads 0 -o x.json
 expect_refused "--batch: " "${fit[@]}" --batch 3 -o x.json
@@ -165,7 +186,7 @@ expect_refused "it is a directory" "${fit[@]}" -o .
 expect_refused "standard output" "${fit[@]}" -o -
 expect_refused "differs from the model given with --from" fit cart.csv --inputs c --outputs y_th,y_p --from a.json -o x.json
 expect_refused "cut.json: damaged model file: it ends at byte 3000" show cut.json
-expect_refused "future.json: written by a newer gpilot (format version 2" show future.json
+expect_refused "future.json: written by a newer gpilot (format version 3" show future.json
 expect_refused "looks like a CSV file" show a.csv
 expect_refused "cannot read" show none.json
 expect_refused "lacking.csv: there is no column 'th_dot' for the state" transition a.json lacking.csv -o x.csv

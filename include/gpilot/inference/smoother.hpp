@@ -45,4 +45,11 @@ struct LinearGaussian {
 /// The exact posterior of a linear-Gaussian model.
 ssm::StatePosterior smooth(const LinearGaussian& model, const ssm::Series& series);
 
+/// The linear-Gaussian model that a Gaussian process state-space model is without its Gaussian process.
+LinearGaussian linear_part(const ssm::Structure& structure, const ssm::Parameters& p);
+
+/// Makes the shift rows of q(x) exact, where smoothing gave them a small noise: their means are those of the row
+/// before, A copies and S is 0.
+void snap_shifts(const ssm::Structure& structure, const ssm::Series& series, ssm::StatePosterior& q);
+
 }  // namespace gpilot::inference

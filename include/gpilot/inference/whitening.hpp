@@ -1,7 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/types.hpp"
 
 namespace gpilot::inference {
@@ -9,10 +12,11 @@ namespace gpilot::inference {
 /// Coordinates for q(x) in which the bound is about equally curved in every direction, so that a quasi-Newton method
 /// needs no help. Around a reference q(x) with P_chol, A, S_chol:
 ///   m_t = m_ref + P_chol u,   A_t = A_ref + S_chol V P_chol_{t-1}^-1,   S_chol_t = S_chol_ref exp-lower(Lambda),
-/// exp-lower: the diagonal is exponentiated, the strict lower triangle taken as it is.
+/// exp-lower: the diagonal is exponentiated, the strict lower triangle taken as it is. Shift rows have no coordinates
+/// of their own after the first row of a sequence: their mean, A and S follow from the row before.
 class StateWhitening {
  public:
-  StateWhitening(const ssm::StatePosterior& reference, const ssm::Series& series);
+  StateWhitening(const ssm::StatePosterior& reference, const ssm::Series& series, std::vector<ssm::Shift> shifts = {});
 
   Index size() const { return size_; }
   /// z = 0 is the reference.
@@ -21,8 +25,12 @@ class StateWhitening {
   void pull_back(VectorRef z, const ssm::StatePosterior& q_bar, Eigen::Ref<Vector> z_bar) const;
 
  private:
+  void to_shifted_states(VectorRef z, ssm::StatePosterior& q) const;
+  void pull_back_shifted(VectorRef z, const ssm::StatePosterior& q_bar, Eigen::Ref<Vector> z_bar) const;
+
   const ssm::Series& series_;
   ssm::StatePosterior reference_;
+  std::vector<ssm::Shift> shifts_;
   Matrix P_chol_;      ///< [D x D n]
   Matrix P_chol_inv_;  ///< [D x D n]
   Index size_ = 0;

@@ -96,12 +96,13 @@ class Elbo {
   TransitionMessages messages_;
   ElboTerms terms_;
   StartPrior declared_start_, broad_start_;
-  Matrix L_;          ///< [D x D]
-  Matrix J_;          ///< [D x D], mean function included
-  Matrix W_c_;        ///< [D x P]
-  Vector w_1_;        ///< [D]
-  Vector q_inverse_;  ///< [D]
-  Matrix S_direct_;   ///< [D x D] what the process noise adds to dF/dS_t
+  Matrix L_;                      ///< [D x D]
+  Matrix J_;                      ///< [D x D], mean function included
+  Matrix W_c_;                    ///< [D x P]
+  Vector w_1_;                    ///< [D]
+  Vector q_inverse_;              ///< [D]
+  Matrix S_direct_;               ///< [D x D] what the process noise adds to dF/dS_t
+  std::vector<Index> mean_rows_;  ///< states with a mean function
   int threads_;
   std::vector<ChunkSums> sums_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,6 +88,14 @@ struct Component {
   Structure structure;
   Parameters parameters;
   std::vector<gp::Weights> weights;
+  Index dead_time = 0;                        ///< rows by which every input acts later
+  Index input_lags = 0;                       ///< past inputs that the transition takes beside the present one
+  Vector spread = {};                         ///< [E] calibrated factor on the sd of a free run; empty is 1
+  std::vector<std::string> state_names = {};  ///< [D] states of its own, in scaled units; empty: those of the spec
+
+  /// A scaled sequence with the controls that the transition takes: c_{t-k}, c_{t-k-1}, .., c_{t-k-lags} for a dead
+  /// time of k rows. Before the first row the inputs are taken to have been as in it.
+  Sequence delayed(Sequence scaled) const;
 };
 
 /// One model that training arrived at, and how it was judged.
@@ -94,6 +103,8 @@ struct Candidate {
   std::string name;
   double bound = 0.0;               ///< ELBO
   double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
+  /// RMSE of free runs over rows that were left out of its training, in units of the outputs' sd; NaN: not judged so.
+  double validation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// One training option as it was set, e.g. {"method", "em"}.
@@ -112,7 +123,10 @@ struct FitReport {
   std::vector<double> trace;          ///< objective after every accepted step of the chosen start
   std::vector<Candidate> candidates;  ///< all that were compared
   std::string chosen;
-  Vector explained;  ///< [G] share of a GP row's motion that the function explains, the rest is noise
+  std::string structure;    ///< what the states are, in words; empty where they were declared
+  std::string reason;       ///< why it was chosen
+  std::string calibration;  ///< what was done to the intervals of free runs; empty: nothing
+  Vector explained;         ///< [G] share of a GP row's motion that the function explains, the rest is noise
   double extra_jitter = 0.0;
   int evaluations = 0;
   double seconds = 0.0;

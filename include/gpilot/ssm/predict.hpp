@@ -33,6 +33,7 @@ struct PredictOptions {
 struct Prediction {
   Matrix mean, sd;                                       ///< [rows x E]
   std::array<Matrix, kQuantileLevels.size()> quantiles;  ///< [rows x E] each
+  Matrix pit;  ///< [rows x E] probability integral transform: P(output below what was measured); NaN: not measured
   Index diverged = 0;  ///< draws that left every sensible range (moment matching: 1 if the belief did)
 
   static Prediction zero(Index rows, Index outputs);
@@ -40,7 +41,9 @@ struct Prediction {
   void set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd);
 };
 
-/// Predicts with one component of a model: its GP or its linear baseline. Complete in itself.
+/// Predicts with one component of a model: its GP or its linear baseline. Complete in itself. The spread of free runs
+/// is the calibrated one (Component::spread), draws about their mean and noise alike; filtered rows and ahead() are as
+/// the model has it.
 class Predictor {
  public:
   Predictor(const Model& model, const Component& component);
@@ -57,6 +60,8 @@ class Predictor {
   void to_user(Prediction& prediction) const;
 
   Scaling scaling_;
+  Component component_;
+  Vector spread_;  ///< [E]
   Transition transition_;
   gp::Nodes nodes_;
 };

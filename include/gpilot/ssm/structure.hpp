@@ -14,8 +14,10 @@
 ///
 /// Rows of L, J: a *GP row* d has L_d = e_d, J_d = 0 and a function f_d ~ GP(0, k_d) on top of its mean function W_d.
 /// A *kinematic row* declares state p the integral of state v: p' - h v' = p + h v with h = dt/2, the trapezoidal rule;
-/// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1.
-/// D states, P controls, E outputs, I = D + P inputs, G GP rows, M inducing points.
+/// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1. A *linear row* has a mean
+/// function but no GP. A *shift row* copies a state of the row before, x_d' = x_s, exactly: no noise, no GP, no KL;
+/// with s = d it is a constant of its sequence. Shift rows stand after all others. D states, P controls, E outputs, I =
+/// D + P inputs, G GP rows, M inducing points.
 namespace gpilot::ssm {
 
 inline constexpr Index kMaxStates = 16;
@@ -38,6 +40,17 @@ struct Kinematics {
   bool operator==(const Kinematics&) const = default;
 };
 
+/// State `state` is what state `source` was one row earlier.
+struct Shift {
+  Index state = 0;
+  Index source = 0;
+
+  bool operator==(const Shift&) const = default;
+};
+
+/// log_q of a shift row. The bound and predictions take its noise as 0; smoothing in information form needs a number.
+inline constexpr double kShiftLogVariance = -18.5;
+
 /// The shape of a model: everything about it that is not learned.
 struct Structure {
   Index states = 1;    ///< D
@@ -48,13 +61,19 @@ struct Structure {
   bool linear_kernel = true;
   MeanKind mean = MeanKind::kIdentity;
   std::vector<Kinematics> kinematics;
-  Vector x0_mean;  ///< [D]
-  Vector x0_sd;    ///< [D], positive
+  std::vector<Shift> shifts;       ///< the last states, in their order
+  std::vector<Index> linear_rows;  ///< states with a mean function and no Gaussian process
+  Vector x0_mean;                  ///< [D]
+  Vector x0_sd;                    ///< [D], positive
 
   Index inputs() const { return states + controls; }
   Index features() const { return inducing + (linear_kernel ? inputs() + 1 : 0); }
+  /// States that are not shifted: rows with noise.
+  Index stochastic() const { return states - static_cast<Index>(shifts.size()); }
   /// The states that have a Gaussian process, in order.
   std::vector<Index> gp_rows() const;
+  /// The states that have a mean function, in order: those with a Gaussian process and the linear rows.
+  std::vector<Index> mean_rows() const;
   Matrix left() const;   ///< L [D x D]
   Matrix right() const;  ///< J [D x D]
   /// Throws InputError for shapes that make no sense.
@@ -74,7 +93,7 @@ struct Parameters {
   Vector log_variance;       ///< [G] kernel variances
   Matrix log_length_scales;  ///< [I x G]
   Matrix log_linear_sd;      ///< [I + 1 x G], or [0 x G] without a linear kernel
-  Matrix mean_weights;       ///< W^T [I + 1 x G]
+  Matrix mean_weights;       ///< W^T [I + 1 x mean rows]
   Matrix Z;                  ///< [M x I]
   Vector log_q;              ///< [D] process variances
   Vector log_r;              ///< [E] output variances

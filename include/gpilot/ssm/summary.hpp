@@ -18,6 +18,7 @@ inline constexpr const char* kSequencesSetting = "sequences";
 struct RowSummary {
   std::string state;
   std::optional<Index> velocity;  ///< a kinematic row: this state's derivative. Then only the process noise is set.
+  std::optional<Index> copied;    ///< a shift row: the state whose last value it holds
   double process_sd = 0.0;        ///< per step
   bool process_fixed = false;     ///< given by the user
   Vector weights;                 ///< [I] x' = weights . inputs + offset + g(inputs): mean function and linear kernel

@@ -20,6 +20,8 @@ class Transition {
   const std::vector<gp::InducingBasis>& bases() const { return bases_; }
   const std::vector<Index>& row_states() const { return rows_; }
   const Matrix& left_inverse() const { return L_inverse_; }
+  /// Variance of the noise of each row of L x' [D]; 0 for shift rows.
+  const Vector& process_variance() const { return process_variance_; }
 
   /// The part of L x' that is no GP: J x + W (x, c, 1), for the rows of X [N x I]; result [N x D].
   Matrix linear_part(MatrixRef X) const;
@@ -38,7 +40,8 @@ class Transition {
   std::vector<gp::InducingBasis> bases_;
   std::vector<Index> rows_;
   Matrix L_inverse_;  ///< [D x D]
-  Matrix slope_;      ///< [D x D + P + 1]
+  Vector process_variance_;
+  Matrix slope_;  ///< [D x D + P + 1]
 };
 
 /// N(mean, covariance) of a state.

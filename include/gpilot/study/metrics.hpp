@@ -14,12 +14,16 @@ namespace gpilot::study {
 /// Central intervals whose coverage is measured, in percent.
 inline constexpr std::array<int, 3> kIntervals{50, 90, 95};
 
+/// Bins of the histogram of probability integral transforms, of equal width over [0, 1].
+inline constexpr Index kPitBins = 10;
+
 /// A predictor's score over the rows where an output was measured. NaN for an output without any.
 struct Score {
   std::vector<Index> count;  ///< [E] values compared
   Vector rmse;               ///< [E] root of the mean squared error of the mean
   Vector nlpd;               ///< [E] mean negative log density per value of N(mean, sd^2)
   Matrix coverage;           ///< [E x intervals] share of the values inside kIntervals, between the quantiles
+  Matrix pit = {};           ///< [E x kPitBins] share of the values by P(output below it): flat if calibrated
 };
 
 /// Scores the rows from `first_row` on; an output that is NaN in `truth` [rows x E] is left out.

@@ -50,6 +50,9 @@ std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
 
 void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
   const ssm::ModelSpec& old = previous.spec;
+  if (!previous.report.structure.empty()) {
+    throw InputError("the model to start from has identified states: identify it again, from all the data");
+  }
   if (old.inputs != spec.inputs || old.outputs != spec.outputs || old.states != spec.states ||
       old.derivatives != spec.derivatives || old.linear_kernel != spec.linear_kernel || old.kernel != spec.kernel) {
     throw InputError("the model to start from has other inputs, outputs, states, derivatives or kernel");

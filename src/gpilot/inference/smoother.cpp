@@ -242,4 +242,40 @@ ssm::StatePosterior smooth(const LinearGaussian& model, const ssm::Series& serie
   return q;
 }
 
+LinearGaussian linear_part(const ssm::Structure& s, const ssm::Parameters& p) {
+  LinearGaussian model{.L = s.left(),
+                       .F = s.right(),
+                       .W = Matrix::Zero(s.states, s.controls + 1),
+                       .q = p.log_q.array().exp(),
+                       .C = p.C,
+                       .d = p.d,
+                       .r = p.log_r.array().exp(),
+                       .start = ssm::start_prior(s, false),
+                       .broad_start = ssm::start_prior(s, true)};
+  const std::vector<Index> rows = s.mean_rows();
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    const auto w = p.mean_weights.col(static_cast<Index>(g));
+    model.F.row(rows[g]) = w.head(s.states).transpose();
+    model.W.row(rows[g]) = w.tail(s.controls + 1).transpose();
+  }
+  return model;
+}
+
+void snap_shifts(const ssm::Structure& s, const ssm::Series& series, ssm::StatePosterior& q) {
+  const Index D = s.states;
+  const Index D_s = s.stochastic();
+  for (Index t = 0; t < series.rows() && D_s < D; ++t) {
+    if (series.first[static_cast<std::size_t>(t)]) {
+      continue;
+    }
+    q.A.block(D_s, D * t, D - D_s, D).setZero();
+    q.S_chol.block(0, D * t + D_s, D, D - D_s).setZero();
+    q.S_chol.block(D_s, D * t, D - D_s, D_s).setZero();
+    for (const ssm::Shift& shift : s.shifts) {
+      q.A(shift.state, D * t + shift.source) = 1.0;
+      q.m(shift.state, t) = q.m(shift.source, t - 1);
+    }
+  }
+}
+
 }  // namespace gpilot::inference

@@ -83,6 +83,9 @@ void Trainer::accept() {
 }
 
 double Trainer::e_step(int steps, double tolerance) {
+  if (!elbo_.structure().shifts.empty()) {
+    return 0.0;  // rows without noise have no information form: the polish moves their q(x)
+  }
   const double before = objective_;
   for (int k = 0; k < steps; ++k) {
     if (!refresh()) {
@@ -152,7 +155,7 @@ double Trainer::polish(int iterations, double tolerance) {
   if (stopped_) {
     return 0.0;
   }
-  const StateWhitening whitening(q_, elbo_.series());
+  const StateWhitening whitening(q_, elbo_.series(), elbo_.structure().shifts);
   const Index parameters = ssm::free_count(p_, free_);
   Vector flat = Vector::Zero(parameters + whitening.size());
   ssm::pack(p_, free_, flat.head(parameters));

@@ -90,7 +90,7 @@ void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatc
   const Index J = nodes_.count();
   const Index D = mean.cols();
   const SmallMatrix<N> L_inverse = transition_.left_inverse();
-  const SmallVector<N> q = transition_.parameters().log_q.array().exp();
+  const SmallVector<N> q = transition_.process_variance();
   SmallVector<N> z(D);
   SmallMatrix<N> Z(D, D);
   Matrix centred(J, D);

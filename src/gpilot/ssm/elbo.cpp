@@ -30,6 +30,7 @@ Elbo::Elbo(const Structure& structure, const Series& series, gp::Nodes nodes, in
       w_1_(Vector::Zero(structure.states)),
       q_inverse_(Vector::Zero(structure.states)),
       S_direct_(Matrix::Zero(structure.states, structure.states)),
+      mean_rows_(structure.mean_rows()),
       threads_(threads) {
   messages_.resize(structure.states, series.rows());
   const Index D = structure.states;
@@ -84,7 +85,7 @@ double Elbo::evaluate(const Parameters& p, const StatePosterior& q, const std::v
 
 void Elbo::prepare(const Parameters& p) {
   const Index D = structure_.states;
-  const auto& rows = regression_.row_states();
+  const auto& rows = mean_rows_;
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const auto w = p.mean_weights.col(static_cast<Index>(g));
     J_.row(rows[g]) = w.head(D).transpose();
@@ -92,7 +93,8 @@ void Elbo::prepare(const Parameters& p) {
     w_1_(rows[g]) = w(structure_.inputs());
   }
   q_inverse_ = (-p.log_q.array()).exp();
-  for (Index i = 0; i < D; ++i) {  // -1/2 L^T Q^-1 L
+  q_inverse_.tail(D - structure_.stochastic()).setZero();  // shift rows have neither noise nor entropy
+  for (Index i = 0; i < D; ++i) {                          // -1/2 L^T Q^-1 L
     for (Index j = 0; j < D; ++j) {
       S_direct_(i, j) = -0.5 * L_.col(i).cwiseProduct(q_inverse_).dot(L_.col(j));
     }
@@ -127,7 +129,8 @@ void Elbo::covariances(const StatePosterior& q) {
   SmallMatrix<N> U(D, D);
   for (Index t = 0; t < series_.rows(); ++t) {
     const auto S_chol = block<N>(q.S_chol, t);
-    if (!(S_chol.diagonal().array() > 0.0).all()) {
+    const Index noisy = series_.first[static_cast<std::size_t>(t)] ? D : structure_.stochastic();
+    if (!(S_chol.diagonal().head(noisy).array() > 0.0).all()) {
       throw NumericalError(fmt::format("q(x): S_chol of row {} has a diagonal that is not positive", t));
     }
     if (series_.first[static_cast<std::size_t>(t)]) {
@@ -149,8 +152,11 @@ void Elbo::forward_row(const Parameters& p, const StatePosterior& q, Index t, Ch
   const Index D = structure_.states;
   const double per_row = 0.5 * static_cast<double>(D) * kLogTwoPi;
   const auto S_chol = block<N>(q.S_chol, t);
-  sums.terms.entropy += S_chol.diagonal().array().log().sum() + 0.5 * static_cast<double>(D) + per_row;
-  if (series_.first[static_cast<std::size_t>(t)]) {
+  const bool first = series_.first[static_cast<std::size_t>(t)];
+  const Index noisy = first ? D : structure_.stochastic();
+  sums.terms.entropy += S_chol.diagonal().head(noisy).array().log().sum() + 0.5 * static_cast<double>(noisy) +
+                        0.5 * static_cast<double>(noisy) * kLogTwoPi;
+  if (first) {
     const StartPrior& x0 = start_of(t);
     const auto sd = x0.sd.array();
     const SmallVector<N> deviation = (column<N>(q.m, t) - x0.mean).array() / sd;
@@ -170,7 +176,7 @@ void Elbo::forward_row(const Parameters& p, const StatePosterior& q, Index t, Ch
     }
     block<N>(messages_.slope, t) = L * U - J * P_chol;
     const SmallMatrix<N> LS = L * S_chol;
-    for (Index d = 0; d < D; ++d) {
+    for (Index d = 0; d < noisy; ++d) {
       const double spread = LS.row(d).squaredNorm();
       sums.noise(d) += spread;
       sums.terms.transition -= 0.5 * (kLogTwoPi + p.log_q(d) + spread * q_inverse_(d));
@@ -303,7 +309,10 @@ void Elbo::finish_row(const StatePosterior& q, Index t, StatePosterior& q_bar) {
   const SmallMatrix<N> S_chol = block<N>(q.S_chol, t);
   auto S_bar = block<N>(q_bar.S_chol, t);
   S_bar = SmallMatrix<N>(2.0 * P_bar * S_chol).template triangularView<Eigen::Lower>();
-  S_bar.diagonal() += S_chol.diagonal().cwiseInverse();
+  const Index noisy = series_.first[static_cast<std::size_t>(t)] ? structure_.states : structure_.stochastic();
+  for (Index d = 0; d < noisy; ++d) {
+    S_bar(d, d) += 1.0 / S_chol(d, d);
+  }
 }
 
 /// The parameters' gradients: the chunks' sums, added in order.
@@ -321,7 +330,8 @@ void Elbo::add_chunks(Parameters& p_bar) {
   p_bar.log_r = sum.log_r_bar;
   const auto n = static_cast<double>(series_.transitions());
   p_bar.log_q = 0.5 * (q_inverse_.array() * (regression_.quadratic() + sum.noise).array() - n);
-  const auto& rows = regression_.row_states();
+  p_bar.log_q.tail(structure_.states - structure_.stochastic()).setZero();
+  const auto& rows = mean_rows_;
   for (std::size_t g = 0; g < rows.size(); ++g) {
     p_bar.mean_weights.col(static_cast<Index>(g)) = sum.W_bar.row(rows[g]).transpose();
   }

@@ -30,7 +30,7 @@ void Ensemble::advance(VectorRef control) {
     functions_[g].evaluate(X, f);
     z.col(transition_.row_states()[g]) += f;
   }
-  const Vector q_sd = (0.5 * transition_.parameters().log_q.array()).exp();
+  const Vector q_sd = transition_.process_variance().cwiseSqrt();
   for (Index n = 0; n < states_.rows(); ++n) {
     const auto k = static_cast<std::size_t>(n);
     if (diverged_[k]) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "gpilot/error.hpp"
 
@@ -198,6 +199,21 @@ Scaling Scaling::identity(const ModelSpec& spec) {
   const auto E = static_cast<Index>(spec.outputs.size());
   const auto D = static_cast<Index>(spec.states.size());
   return {Vector::Zero(P), Vector::Ones(P), Vector::Zero(E), Vector::Ones(E), Vector::Zero(D), Vector::Ones(D)};
+}
+
+Sequence Component::delayed(Sequence scaled) const {
+  if (dead_time == 0 && input_lags == 0) {
+    return scaled;
+  }
+  const Index P = scaled.controls.cols();
+  Matrix controls(scaled.controls.rows(), P * (input_lags + 1));
+  for (Index t = 0; t < controls.rows(); ++t) {
+    for (Index lag = 0; lag <= input_lags; ++lag) {
+      controls.row(t).segment(P * lag, P) = scaled.controls.row(std::max<Index>(0, t - dead_time - lag));
+    }
+  }
+  scaled.controls = std::move(controls);
+  return scaled;
 }
 
 void column_statistics(const Dataset& data, Index e, double& mean, double& sd) {

@@ -7,6 +7,7 @@
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 
 #include "ensemble.hpp"
@@ -29,16 +30,19 @@ const std::array<double, kQuantileLevels.size()>& normal_quantiles() {
   return quantiles;
 }
 
+/// P(value < at) under an equal mixture of N(centres_n, sd^2).
+double mixture_probability(VectorRef centres, double sd, double at) {
+  double total = 0.0;
+  for (const double centre : centres) {
+    total += std::erfc((centre - at) / (sd * std::numbers::sqrt2));
+  }
+  return 0.5 * total / static_cast<double>(centres.size());
+}
+
 /// The quantile of an equal mixture of N(centres_n, sd^2); z is the standard normal one of the same level. Exact for
 /// the draws at hand, where samples of the noise would add an error of their own.
 double mixture_quantile(VectorRef centres, double sd, double level, double z) {
-  const auto excess = [&](double at) {
-    double total = 0.0;
-    for (const double centre : centres) {
-      total += std::erfc((centre - at) / (sd * std::numbers::sqrt2));
-    }
-    return 0.5 * total / static_cast<double>(centres.size()) - level;
-  };
+  const auto excess = [&](double at) { return mixture_probability(centres, sd, at) - level; };
   // Every centre lies between the first and the last, so the quantile does between theirs.
   const double low = centres.minCoeff() + sd * z;
   const double high = centres.maxCoeff() + sd * z;
@@ -59,13 +63,14 @@ double mixture_quantile(VectorRef centres, double sd, double level, double z) {
 
 /// The outputs of an ensemble. Trajectories that diverged count in the quantiles, at the limit, but not in mean and
 /// standard deviation, which one of them would decide alone.
-void set_mixture(const Ensemble& ensemble, const Parameters& p, Index row, Prediction& prediction) {
+void set_mixture(const Ensemble& ensemble, const Parameters& p, const Vector& spread, VectorRef y, Index row,
+                 Prediction& prediction) {
   Matrix centres = ensemble.states() * p.C.transpose();
   centres.rowwise() += p.d.transpose();
   const auto all =
       static_cast<std::size_t>(std::ranges::count(ensemble.diverged(), true)) == ensemble.diverged().size();
   for (Index e = 0; e < centres.cols(); ++e) {
-    const double noise_variance = std::exp(p.log_r(e));
+    const double noise_variance = spread(e) * spread(e) * std::exp(p.log_r(e));
     Index count = 0;
     double mean = 0.0;
     double squares = 0.0;
@@ -76,8 +81,14 @@ void set_mixture(const Ensemble& ensemble, const Parameters& p, Index row, Predi
         squares += from_mean * (centres(n, e) - mean);
       }
     }
+    if (spread(e) != 1.0) {
+      centres.col(e) = mean + spread(e) * (centres.col(e).array() - mean);
+      squares *= spread(e) * spread(e);
+    }
     prediction.mean(row, e) = mean;
     prediction.sd(row, e) = std::sqrt(noise_variance + squares / static_cast<double>(std::max<Index>(1, count - 1)));
+    prediction.pit(row, e) =
+        std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), std::sqrt(noise_variance), y(e));
     for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
       prediction.quantiles[k](row, e) =
           mixture_quantile(centres.col(e), std::sqrt(noise_variance), kQuantileLevels[k], normal_quantiles()[k]);
@@ -101,11 +112,17 @@ bool advance(const Filter& filter, StateBelief& belief, VectorRef control) {
   return true;
 }
 
-void set_belief(const Filter& filter, const StateBelief& belief, Index row, Prediction& prediction) {
+void set_belief(const Filter& filter, const StateBelief& belief, const Vector& spread, VectorRef y, Index row,
+                Prediction& prediction) {
   Vector mean;
   Vector variance;
   filter.outputs(belief, mean, variance);
-  prediction.set_gaussian(row, mean, variance.cwiseSqrt());
+  const Vector sd = spread.cwiseProduct(variance.cwiseSqrt());
+  prediction.set_gaussian(row, mean, sd);
+  for (Index e = 0; e < y.size(); ++e) {
+    prediction.pit(row, e) =
+        std::isnan(y(e)) ? y(e) : 0.5 * std::erfc((mean(e) - y(e)) / (sd(e) * std::numbers::sqrt2));
+  }
 }
 
 }  // namespace
@@ -123,6 +140,7 @@ Prediction Prediction::zero(Index rows, Index outputs) {
   Prediction p;
   p.mean.setZero(rows, outputs);
   p.sd.setZero(rows, outputs);
+  p.pit.setConstant(rows, outputs, std::numeric_limits<double>::quiet_NaN());
   for (Matrix& quantile : p.quantiles) {
     quantile.setZero(rows, outputs);
   }
@@ -139,6 +157,8 @@ void Prediction::set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd) {
 
 Predictor::Predictor(const Model& model, const Component& component)
     : scaling_(model.scaling),
+      component_(component),
+      spread_(component.spread.size() > 0 ? component.spread : Vector(Vector::Ones(component.structure.outputs))),
       transition_(component.structure, component.parameters, component.weights),
       nodes_(gp::make_nodes(model.spec.nodes, component.structure.states, model.spec.node_points, model.seed)) {}
 
@@ -147,13 +167,15 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
   const Sequence s = checked(sequence);
   const Filter filter(transition_, nodes_);
   Prediction prediction = Prediction::zero(s.rows(), s.outputs.cols());
+  const Vector unit = Vector::Ones(s.outputs.cols());
+  const auto y = [&](Index t) { return Vector(s.outputs.row(t).transpose()); };
   StateBelief belief = filter.initial();
   for (Index t = 0; t < options.warmup; ++t) {
     if (t > 0) {
       advance(filter, belief, s.controls.row(t - 1).transpose());
     }
     filter.update(belief, s.outputs.row(t).transpose());
-    set_belief(filter, belief, t, prediction);
+    set_belief(filter, belief, unit, y(t), t, prediction);
   }
   if (options.draws > 0) {
     Ensemble ensemble(transition_, belief, options.draws, options.seed);
@@ -161,7 +183,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
       if (t > 0) {
         ensemble.advance(s.controls.row(t - 1).transpose());
       }
-      set_mixture(ensemble, transition_.parameters(), t, prediction);
+      set_mixture(ensemble, transition_.parameters(), spread_, y(t), t, prediction);
     }
     prediction.diverged = std::ranges::count(ensemble.diverged(), true);
   } else {
@@ -169,7 +191,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
       if (t > 0 && !advance(filter, belief, s.controls.row(t - 1).transpose())) {
         prediction.diverged = 1;
       }
-      set_belief(filter, belief, t, prediction);
+      set_belief(filter, belief, spread_, y(t), t, prediction);
     }
   }
   to_user(prediction);
@@ -198,7 +220,7 @@ Prediction Predictor::ahead(const Sequence& sequence, Index steps) const {
         prediction.diverged = 1;
       }
     }
-    set_belief(filter, belief, t, prediction);
+    set_belief(filter, belief, Vector::Ones(s.outputs.cols()), s.outputs.row(t).transpose(), t, prediction);
   }
   to_user(prediction);
   return prediction;
@@ -206,9 +228,10 @@ Prediction Predictor::ahead(const Sequence& sequence, Index steps) const {
 
 Sequence Predictor::checked(const Sequence& sequence) const {
   const Structure& s = transition_.structure();
-  if (sequence.controls.cols() != s.controls || sequence.outputs.cols() != s.outputs) {
+  const Index controls = scaling_.control_offset.size();
+  if (sequence.controls.cols() != controls || sequence.outputs.cols() != s.outputs) {
     throw InputError(fmt::format("data: {} controls and {} outputs, the model has {} and {}", sequence.controls.cols(),
-                                 sequence.outputs.cols(), s.controls, s.outputs));
+                                 sequence.outputs.cols(), controls, s.outputs));
   }
   if (sequence.rows() < 1 || sequence.controls.rows() != sequence.rows()) {
     throw InputError(fmt::format("data: {} rows of controls and {} rows of outputs, expected as many, at least 1",
@@ -222,7 +245,7 @@ Sequence Predictor::checked(const Sequence& sequence) const {
   if (sequence.outputs.array().isInf().any()) {
     throw InputError("data: an output is infinite");
   }
-  return scaling_.to_scaled(sequence);
+  return component_.delayed(scaling_.to_scaled(sequence));
 }
 
 void Predictor::to_user(Prediction& prediction) const {

@@ -31,15 +31,23 @@ MeanKind mean_from_name(std::string_view text) {
   throw InputError(fmt::format("unknown mean function '{}': expected zero, identity or linear", text));
 }
 
-std::vector<Index> Structure::gp_rows() const {
+std::vector<Index> Structure::mean_rows() const {
   std::vector<Index> rows;
   for (Index d = 0; d < states; ++d) {
     const bool kinematic =
         std::any_of(kinematics.begin(), kinematics.end(), [d](const Kinematics& k) { return k.position == d; });
-    if (!kinematic) {
+    const bool shifted = std::any_of(shifts.begin(), shifts.end(), [d](const Shift& k) { return k.state == d; });
+    if (!kinematic && !shifted) {
       rows.push_back(d);
     }
   }
+  return rows;
+}
+
+std::vector<Index> Structure::gp_rows() const {
+  std::vector<Index> rows = mean_rows();
+  std::erase_if(rows,
+                [&](Index d) { return std::find(linear_rows.begin(), linear_rows.end(), d) != linear_rows.end(); });
   return rows;
 }
 
@@ -57,8 +65,40 @@ Matrix Structure::right() const {
     J(k.position, k.position) = 1.0;
     J(k.position, k.velocity) = k.half_step;
   }
+  for (const Shift& k : shifts) {
+    J(k.state, k.source) = 1.0;
+  }
   return J;
 }
+
+namespace {
+
+/// Shift rows are the last states, one each, and copy a state that is there; linear rows are rows with a mean function.
+void check_shifts(const Structure& s) {
+  for (std::size_t k = 0; k < s.shifts.size(); ++k) {
+    const Shift& shift = s.shifts[k];
+    const Index expected = s.stochastic() + static_cast<Index>(k);
+    if (shift.state != expected || shift.source < 0 || shift.source >= s.states) {
+      throw InputError(fmt::format("shift {} copies state {} into state {}: expected one of {} states into state {}", k,
+                                   shift.source, shift.state, s.states, expected));
+    }
+  }
+  for (const Kinematics& k : s.kinematics) {
+    if (k.position >= s.stochastic()) {
+      throw InputError(fmt::format("state {} is both shifted and declared an integral", k.position));
+    }
+  }
+  const std::vector<Index> rows = s.mean_rows();
+  for (const Index d : s.linear_rows) {
+    if (std::count(rows.begin(), rows.end(), d) != 1 ||
+        std::count(s.linear_rows.begin(), s.linear_rows.end(), d) != 1) {
+      throw InputError(
+          fmt::format("linear row {}: expected each a state that is neither an integral nor shifted, once", d));
+    }
+  }
+}
+
+}  // namespace
 
 void Structure::validate() const {
   if (states < 1 || states > kMaxStates) {
@@ -74,6 +114,7 @@ void Structure::validate() const {
   if (!x0_mean.allFinite() || !(x0_sd.array() > 0.0).all() || !x0_sd.allFinite()) {
     throw InputError("x0 needs finite means and positive standard deviations");
   }
+  check_shifts(*this);
   std::vector<bool> used(static_cast<std::size_t>(states), false);
   for (const Kinematics& k : kinematics) {
     if (k.position < 0 || k.position >= states || k.velocity < 0 || k.velocity >= states || k.position == k.velocity) {
@@ -90,7 +131,7 @@ void Structure::validate() const {
   if (std::abs(left().determinant() - 1.0) > 1e-9) {
     throw InputError("states are declared derivatives of each other in a circle");
   }
-  if (gp_rows().empty()) {
+  if (mean_rows().empty()) {
     throw InputError("every state is declared the integral of another: nothing is left to learn");
   }
 }
@@ -115,21 +156,23 @@ StartPrior start_prior(const Structure& s, bool broad) {
 }
 
 Parameters default_parameters(const Structure& s) {
-  const std::vector<Index> rows = s.gp_rows();
-  const auto G = static_cast<Index>(rows.size());
+  const auto G = static_cast<Index>(s.gp_rows().size());
+  const std::vector<Index> rows = s.mean_rows();
+  const auto W = static_cast<Index>(rows.size());
   const Index I = s.inputs();
   Parameters p;
   p.log_variance = Vector::Zero(G);
   p.log_length_scales = Matrix::Constant(I, G, std::log(3.0));
   p.log_linear_sd = Matrix::Constant(s.linear_kernel ? I + 1 : 0, G, std::log(0.5));
-  p.mean_weights = Matrix::Zero(I + 1, G);
+  p.mean_weights = Matrix::Zero(I + 1, W);
   if (s.mean != MeanKind::kZero) {
-    for (Index g = 0; g < G; ++g) {
+    for (Index g = 0; g < W; ++g) {
       p.mean_weights(rows[static_cast<std::size_t>(g)], g) = 1.0;
     }
   }
   p.Z = Matrix::Zero(s.inducing, I);
   p.log_q = Vector::Constant(s.states, std::log(0.01));
+  p.log_q.tail(s.states - s.stochastic()).setConstant(kShiftLogVariance);
   p.log_r = Vector::Constant(s.outputs, std::log(0.01));
   p.C = Matrix::Identity(s.outputs, s.states);
   p.d = Vector::Zero(s.outputs);
@@ -143,6 +186,7 @@ Free Free::defaults(const Structure& s) {
   free.inducing = s.inducing > 0;
   free.mean = s.mean == MeanKind::kLinear;
   free.q = Vector::Ones(s.states);
+  free.q.tail(s.states - s.stochastic()).setZero();
   free.r = Vector::Ones(s.outputs);
   return free;
 }

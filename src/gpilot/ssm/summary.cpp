@@ -1,5 +1,7 @@
 #include "gpilot/ssm/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,37 +14,58 @@ bool given(const Vector& values, Index i) {
   return i < values.size() && !std::isnan(values(i));
 }
 
+/// States of a component's own are in scaled units.
+Vector state_offset(const Scaling& s, const Component& component) {
+  return component.state_names.empty() ? s.state_offset : Vector(Vector::Zero(component.structure.states));
+}
+
+Vector state_scale(const Scaling& s, const Component& component) {
+  return component.state_names.empty() ? s.state_scale : Vector(Vector::Ones(component.structure.states));
+}
+
+/// "u", "u(t-3)" of the inputs that the transition takes.
+void append_controls(const ModelSpec& spec, const Component& component, std::vector<std::string>& names) {
+  for (Index lag = component.dead_time; lag <= component.dead_time + component.input_lags; ++lag) {
+    for (const std::string& name : spec.inputs) {
+      names.push_back(lag == 0 ? name : fmt::format("{}(t-{})", name, lag));
+    }
+  }
+}
+
 /// Offsets and scales of the transition's inputs, states first.
 struct InputScaling {
-  explicit InputScaling(const Scaling& s)
-      : offset(s.state_offset.size() + s.control_offset.size()), scale(offset.size()) {
-    offset << s.state_offset, s.control_offset;
-    scale << s.state_scale, s.control_scale;
+  InputScaling(const Scaling& s, const Component& component)
+      : offset(component.structure.inputs()), scale(component.structure.inputs()) {
+    const Index copies = component.input_lags + 1;
+    offset << state_offset(s, component), s.control_offset.replicate(copies, 1);
+    scale << state_scale(s, component), s.control_scale.replicate(copies, 1);
   }
 
   Vector offset;  ///< [I]
   Vector scale;   ///< [I]
 };
 
-/// The linear part of GP row g in scaled units: the mean function plus the linear kernel's posterior mean [I + 1].
-Vector linear_weights(const Component& component, Index g) {
+/// The linear part of a row in scaled units: the mean function plus the linear kernel's posterior mean [I + 1].
+/// `row` counts the rows with a mean function, `g` those with a Gaussian process (-1: it has none).
+Vector linear_weights(const Component& component, Index row, Index g) {
   const Structure& s = component.structure;
-  Vector w = component.parameters.mean_weights.col(g);
-  if (s.linear_kernel) {
+  Vector w = component.parameters.mean_weights.col(row);
+  if (s.linear_kernel && g >= 0) {
     const Vector sd = component.parameters.log_linear_sd.col(g).array().exp();
     w += sd.cwiseProduct(component.weights[static_cast<std::size_t>(g)].mu.tail(s.inputs() + 1));
   }
   return w;
 }
 
-void describe_gp_row(const Component& component, const InputScaling& inputs, Index state, Index g, RowSummary& row) {
+void describe_mean_row(const Component& component, const InputScaling& inputs, Index state, Index mean_row, Index g,
+                       RowSummary& row) {
   const Index I = component.structure.inputs();
-  const Vector w = linear_weights(component, g);
+  const Vector w = linear_weights(component, mean_row, g);
   const double s_d = inputs.scale(state);
   // x'_d = o_d + s_d (w_0 + sum_i w_i (u_i - o_i) / s_i)
   row.weights = s_d * w.head(I).cwiseQuotient(inputs.scale);
   row.offset = inputs.offset(state) + s_d * w(I) - row.weights.dot(inputs.offset);
-  if (component.structure.inducing > 0) {
+  if (component.structure.inducing > 0 && g >= 0) {
     row.function_sd = s_d * std::exp(0.5 * component.parameters.log_variance(g));
     row.relative_length_scales = component.parameters.log_length_scales.col(g).array().exp();
     row.length_scales = row.relative_length_scales.cwiseProduct(inputs.scale);
@@ -51,35 +74,47 @@ void describe_gp_row(const Component& component, const InputScaling& inputs, Ind
 
 std::vector<RowSummary> describe_rows(const Model& model, const Component& component) {
   const Structure& s = component.structure;
-  const InputScaling inputs(model.scaling);
+  const InputScaling inputs(model.scaling, component);
+  const std::vector<std::string>& names = component.state_names.empty() ? model.spec.states : component.state_names;
   const std::vector<Index> gp_rows = s.gp_rows();
+  const std::vector<Index> mean_rows = s.mean_rows();
   std::vector<RowSummary> rows(static_cast<std::size_t>(s.states));
   for (Index d = 0; d < s.states; ++d) {
     RowSummary& row = rows[static_cast<std::size_t>(d)];
-    row.state = model.spec.states[static_cast<std::size_t>(d)];
-    row.process_sd = std::exp(0.5 * component.parameters.log_q(d)) * model.scaling.state_scale(d);
+    row.state = names[static_cast<std::size_t>(d)];
+    row.process_sd = d < s.stochastic() ? std::exp(0.5 * component.parameters.log_q(d)) * inputs.scale(d) : 0.0;
     row.process_fixed = given(model.spec.process_sd, d);
+  }
+  for (const Shift& k : s.shifts) {
+    rows[static_cast<std::size_t>(k.state)].copied = k.source;
   }
   for (const Kinematics& k : s.kinematics) {
     rows[static_cast<std::size_t>(k.position)].velocity = k.velocity;
   }
-  for (std::size_t g = 0; g < gp_rows.size(); ++g) {
-    RowSummary& row = rows[static_cast<std::size_t>(gp_rows[g])];
-    describe_gp_row(component, inputs, gp_rows[g], static_cast<Index>(g), row);
-    if (&component == &model.gp && given(model.report.explained, static_cast<Index>(g))) {
-      row.explained = model.report.explained(static_cast<Index>(g));
+  for (std::size_t k = 0; k < mean_rows.size(); ++k) {
+    RowSummary& row = rows[static_cast<std::size_t>(mean_rows[k])];
+    const auto found = std::find(gp_rows.begin(), gp_rows.end(), mean_rows[k]);
+    const Index g = found == gp_rows.end() ? -1 : found - gp_rows.begin();
+    describe_mean_row(component, inputs, mean_rows[k], static_cast<Index>(k), g, row);
+    if (g >= 0 && &component == &model.gp && given(model.report.explained, g)) {
+      row.explained = model.report.explained(g);
     }
   }
   return rows;
 }
 
 /// y = C x + d in user units: as declared, to the last bit, where it was not learned.
-void describe_emission(const Model& model, const Parameters& p, Summary& summary) {
+void describe_emission(const Model& model, const Component& component, Summary& summary) {
   const Scaling& scaling = model.scaling;
   const ModelSpec& spec = model.spec;
+  const Parameters& p = component.parameters;
   // y_s = C_s x_s + d_s in scaled units
-  summary.C = scaling.output_scale.asDiagonal() * p.C * scaling.state_scale.cwiseInverse().asDiagonal();
-  summary.d = scaling.output_offset + scaling.output_scale.cwiseProduct(p.d) - Vector(summary.C * scaling.state_offset);
+  summary.C = scaling.output_scale.asDiagonal() * p.C * state_scale(scaling, component).cwiseInverse().asDiagonal();
+  summary.d = scaling.output_offset + scaling.output_scale.cwiseProduct(p.d) -
+              Vector(summary.C * state_offset(scaling, component));
+  if (!component.state_names.empty()) {
+    return;
+  }
   if (!spec.learn_C) {
     summary.C = spec.C.size() > 0 ? spec.C : Matrix(Matrix::Identity(p.C.rows(), p.C.cols()));
   }
@@ -104,17 +139,18 @@ Summary summarize(const Model& model, const Component& component) {
       std::from_chars(setting.value.data(), setting.value.data() + setting.value.size(), *count);
     }
   }
-  summary.inputs = model.spec.states;
-  summary.inputs.insert(summary.inputs.end(), model.spec.inputs.begin(), model.spec.inputs.end());
+  summary.inputs = component.state_names.empty() ? model.spec.states : component.state_names;
+  append_controls(model.spec, component, summary.inputs);
   summary.states = describe_rows(model, component);
-  describe_emission(model, p, summary);
+  describe_emission(model, component, summary);
   summary.output_sd = scaling.output_scale.array() * (0.5 * p.log_r.array()).exp();
   for (Index e = 0; e < p.log_r.size(); ++e) {
     summary.output_fixed.push_back(given(model.spec.output_sd, e));
   }
   const Structure& s = component.structure;
-  summary.x0_mean = scaling.state_offset + scaling.state_scale.cwiseProduct(s.x0_mean);
-  summary.x0_sd = scaling.state_scale.cwiseProduct(s.x0_sd);
+  const Vector scale = state_scale(scaling, component);
+  summary.x0_mean = state_offset(scaling, component) + scale.cwiseProduct(s.x0_mean);
+  summary.x0_sd = scale.cwiseProduct(s.x0_sd);
   return summary;
 }
 

@@ -16,11 +16,16 @@ Transition::Transition(Structure structure, Parameters parameters, std::vector<g
       rows_(structure_.gp_rows()),
       L_inverse_(structure_.left().inverse()),
       slope_(Matrix::Zero(structure_.states, structure_.inputs() + 1)) {
+  process_variance_ = parameters_.log_q.array().exp();
+  process_variance_.tail(structure_.states - structure_.stochastic()).setZero();
   slope_.leftCols(structure_.states) = structure_.right();
   bases_.resize(rows_.size());
+  const std::vector<Index> mean_rows = structure_.mean_rows();
+  for (std::size_t g = 0; g < mean_rows.size(); ++g) {
+    slope_.row(mean_rows[g]) = parameters_.mean_weights.col(static_cast<Index>(g)).transpose();
+  }
   for (std::size_t g = 0; g < rows_.size(); ++g) {
     const auto k = static_cast<Index>(g);
-    slope_.row(rows_[g]) = parameters_.mean_weights.col(k).transpose();
     bases_[g].update(structure_.kernel, parameters_.log_variance(k), parameters_.log_length_scales.col(k),
                      parameters_.log_linear_sd.col(k), parameters_.Z);
   }
@@ -71,7 +76,7 @@ void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance, std::vecto
 }
 
 Matrix Transition::process_covariance() const {
-  return L_inverse_ * parameters_.log_q.array().exp().matrix().asDiagonal() * L_inverse_.transpose();
+  return L_inverse_ * process_variance_.asDiagonal() * L_inverse_.transpose();
 }
 
 Filter::Filter(const Transition& transition, gp::Nodes nodes) : transition_(transition), nodes_(std::move(nodes)) {}
@@ -95,7 +100,7 @@ StateBelief Filter::predict(const StateBelief& belief, VectorRef control) const 
   const Vector z = mean.transpose() * nodes_.w;
   mean.rowwise() -= z.transpose();
   Matrix Z = mean.transpose() * nodes_.w.asDiagonal() * mean;
-  Z.diagonal() += variance.transpose() * nodes_.w + transition_.parameters().log_q.array().exp().matrix();
+  Z.diagonal() += variance.transpose() * nodes_.w + transition_.process_variance();
   const Matrix& Li = transition_.left_inverse();
   return {Li * z, Li * Z * Li.transpose()};
 }

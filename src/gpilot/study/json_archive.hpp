@@ -81,6 +81,11 @@ class JsonWriter {
   void matrix_or_empty(const char* key, const Matrix& values, Index rows, Index cols, Rule rule) {
     matrix(key, values, rows, cols, rule);
   }
+  /// A key that older files lack: always written.
+  template <class Describe>
+  void optional(const char* /*key*/, Describe&& describe) {
+    describe();
+  }
   template <class Check>
   void require(const char* /*key*/, Check&& /*check*/) {}
 
@@ -143,6 +148,14 @@ class JsonReader {
   void matrix(const char* key, Matrix& values, Index rows, Index cols, Rule rule) const;
   void vector_or_empty(const char* key, Vector& values, Index size, Rule rule) const;
   void matrix_or_empty(const char* key, Matrix& values, Index rows, Index cols, Rule rule) const;
+
+  /// A key that older files lack: what it holds is left as it is then.
+  template <class Describe>
+  void optional(const char* key, Describe&& describe) const {
+    if (json_.contains(key)) {
+      describe();
+    }
+  }
 
   /// Runs a check of what has been read; its InputError is passed on with the file and the key in front.
   template <class Check>

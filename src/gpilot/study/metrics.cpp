@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -21,6 +22,8 @@ void score_output(const ssm::Prediction& p, MatrixRef truth, Index first_row, In
   Index count = 0;
   double squares = 0.0;
   double surprise = 0.0;
+  Vector pit = Vector::Zero(kPitBins);
+  Index judged = 0;
   for (Index t = first_row; t < truth.rows(); ++t) {
     const double y = truth(t, e);
     if (std::isnan(y)) {
@@ -36,6 +39,10 @@ void score_output(const ssm::Prediction& p, MatrixRef truth, Index first_row, In
       const Matrix& upper = p.quantiles[p.quantiles.size() - 1 - kLowerBound[k]];
       inside[k] += lower(t, e) <= y && y <= upper(t, e) ? 1 : 0;
     }
+    if (p.pit.size() > 0 && !std::isnan(p.pit(t, e))) {
+      pit(std::min(kPitBins - 1, static_cast<Index>(p.pit(t, e) * static_cast<double>(kPitBins)))) += 1.0;
+      ++judged;
+    }
   }
   score.count[static_cast<std::size_t>(e)] = count;
   if (count == 0) {
@@ -44,6 +51,9 @@ void score_output(const ssm::Prediction& p, MatrixRef truth, Index first_row, In
   const auto n = static_cast<double>(count);
   score.rmse(e) = std::sqrt(squares / n);
   score.nlpd(e) = surprise / n;
+  if (judged > 0) {
+    score.pit.row(e) = pit.transpose() / static_cast<double>(judged);
+  }
   for (std::size_t k = 0; k < kIntervals.size(); ++k) {
     score.coverage(e, static_cast<Index>(k)) = static_cast<double>(inside[k]) / n;
   }
@@ -59,7 +69,7 @@ Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row)
   }
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Score result{std::vector<Index>(static_cast<std::size_t>(E)), Vector::Constant(E, kNaN), Vector::Constant(E, kNaN),
-               Matrix::Constant(E, kIntervals.size(), kNaN)};
+               Matrix::Constant(E, kIntervals.size(), kNaN), Matrix::Constant(E, kPitBins, kNaN)};
   for (Index e = 0; e < E; ++e) {
     score_output(prediction, truth, first_row, e, result);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace gpilot::study {
 
 inline constexpr Index kMostInducing = 2000;
+inline constexpr Index kMostDelay = 10'000;
 
 inline Index size_of(const std::vector<std::string>& names) {
   return static_cast<Index>(names.size());
@@ -93,10 +95,10 @@ void describe_scaling(Archive& file, Scaling& scaling, const ssm::ModelSpec& spe
 }
 
 template <class Archive, class Structure>
-void describe_structure(Archive& file, Structure& s, const ssm::ModelSpec& spec) {
-  const Index D = size_of(spec.states);
+void describe_structure(Archive& file, Structure& s, const ssm::ModelSpec& spec, Index D, Index input_lags) {
+  const Index P = size_of(spec.inputs) * (input_lags + 1);
   file.count("states", s.states, D, D);
-  file.count("controls", s.controls, size_of(spec.inputs), size_of(spec.inputs));
+  file.count("controls", s.controls, P, P);
   file.count("outputs", s.outputs, size_of(spec.outputs), size_of(spec.outputs));
   file.count("inducing", s.inducing, 0, kMostInducing);
   file.word("kernel", s.kernel, kernels::kind_from_name);
@@ -107,6 +109,13 @@ void describe_structure(Archive& file, Structure& s, const ssm::ModelSpec& spec)
     entry.count("velocity", k.velocity, 0, D - 1);
     entry.number("half_step", k.half_step, Rule::kFinite);
   });
+  file.optional("shifts", [&] {
+    file.list("shifts", s.shifts, [D](auto& entry, auto& k) {
+      entry.count("state", k.state, 0, D - 1);
+      entry.count("source", k.source, 0, D - 1);
+    });
+  });
+  file.optional("linear_rows", [&] { file.counts("linear_rows", s.linear_rows); });
   file.vector("x0_mean", s.x0_mean, D, Rule::kFinite);
   file.vector("x0_sd", s.x0_sd, D, Rule::kPositive);
   file.require("kinematics", [&] {
@@ -122,7 +131,7 @@ void describe_parameters(Archive& file, Parameters& p, const ssm::Structure& s) 
   file.vector("log_variance", p.log_variance, G, Rule::kLogarithm);
   file.matrix("log_length_scales", p.log_length_scales, I, G, Rule::kLogarithm);
   file.matrix("log_linear_sd", p.log_linear_sd, s.linear_kernel ? I + 1 : 0, G, Rule::kLogarithm);
-  file.matrix("mean_weights", p.mean_weights, I + 1, G, Rule::kFinite);
+  file.matrix("mean_weights", p.mean_weights, I + 1, static_cast<Index>(s.mean_rows().size()), Rule::kFinite);
   file.matrix("Z", p.Z, s.inducing, I, Rule::kFinite);
   file.vector("log_q", p.log_q, s.states, Rule::kLogarithm);
   file.vector("log_r", p.log_r, s.outputs, Rule::kLogarithm);
@@ -132,7 +141,19 @@ void describe_parameters(Archive& file, Parameters& p, const ssm::Structure& s) 
 
 template <class Archive, class Component>
 void describe_component(Archive& file, Component& component, const ssm::ModelSpec& spec) {
-  file.object("structure", [&](auto& child) { describe_structure(child, component.structure, spec); });
+  file.optional("dead_time", [&] { file.count("dead_time", component.dead_time, 0, kMostDelay); });
+  file.optional("input_lags", [&] { file.count("input_lags", component.input_lags, 0, kMostDelay); });
+  file.optional("spread",
+                [&] { file.vector_or_empty("spread", component.spread, size_of(spec.outputs), Rule::kPositive); });
+  file.optional("state_names", [&] { file.texts("state_names", component.state_names); });
+  const Index D = component.state_names.empty() ? size_of(spec.states) : size_of(component.state_names);
+  file.require("state_names", [D] {
+    if (D > ssm::kMaxStates) {
+      throw InputError(fmt::format("expected at most {} names, found {}", ssm::kMaxStates, D));
+    }
+  });
+  file.object("structure",
+              [&](auto& child) { describe_structure(child, component.structure, spec, D, component.input_lags); });
   const ssm::Structure& s = component.structure;
   file.object("parameters", [&](auto& child) { describe_parameters(child, component.parameters, s); });
   const Index features = s.features();
@@ -158,16 +179,21 @@ inline void check_starts(const std::vector<Index>& starts) {
   }
 }
 
-inline void check_diagonals(const ssm::StatePosterior& q) {
+/// Shift rows have no noise, except in the first row of a sequence.
+inline void check_diagonals(const ssm::StatePosterior& q, Index stochastic, const std::vector<Index>& starts) {
   for (Index column = 0; column < q.S_chol.cols(); ++column) {
-    if (!(q.S_chol(column % q.states(), column) > 0.0)) {
+    const Index state = column % q.states();
+    const bool noisy = state < stochastic || std::binary_search(starts.begin(), starts.end(), column / q.states());
+    if (noisy && !(q.S_chol(state, column) > 0.0)) {
       throw InputError(fmt::format("expected a positive diagonal in block {}", column / q.states()));
     }
   }
 }
 
 template <class Archive, class Posterior>
-void describe_posterior(Archive& file, Posterior& q, Index states, Index rows) {
+void describe_posterior(Archive& file, Posterior& q, const ssm::Structure& s, const std::vector<Index>& starts) {
+  const Index states = s.states;
+  const Index rows = starts.empty() ? 0 : starts.back();
   // The widths are products: beyond this no file can hold them, and they must not overflow.
   file.require("m", [rows] {
     if (rows > std::numeric_limits<Index>::max() / ssm::kMaxStates) {
@@ -177,7 +203,7 @@ void describe_posterior(Archive& file, Posterior& q, Index states, Index rows) {
   file.matrix("m", q.m, states, rows, Rule::kFinite);
   file.matrix("A", q.A, states, states * rows, Rule::kFinite);
   file.matrix("S_chol", q.S_chol, states, states * rows, Rule::kFinite);
-  file.require("S_chol", [&q] { check_diagonals(q); });
+  file.require("S_chol", [&] { check_diagonals(q, s.stochastic(), starts); });
 }
 
 template <class Archive, class Report>
@@ -194,8 +220,12 @@ void describe_report(Archive& file, Report& report, Index gp_rows) {
     entry.text("name", candidate.name);
     entry.number("bound", candidate.bound, Rule::kNullable);
     entry.number("predictive_density", candidate.predictive_density, Rule::kNullable);
+    entry.optional("validation", [&] { entry.number("validation", candidate.validation, Rule::kNullable); });
   });
   file.text("chosen", report.chosen);
+  file.optional("structure", [&] { file.text("structure", report.structure); });
+  file.optional("reason", [&] { file.text("reason", report.reason); });
+  file.optional("calibration", [&] { file.text("calibration", report.calibration); });
   file.vector("explained", report.explained, gp_rows, Rule::kNullable);
   file.number("extra_jitter", report.extra_jitter, Rule::kNullable);
   file.count("evaluations", report.evaluations, 0, std::numeric_limits<int>::max());
@@ -216,10 +246,8 @@ void describe_model(Archive& file, Model& model) {
   });
   file.counts("starts", model.starts);
   file.require("starts", [&] { check_starts(model.starts); });
-  file.object("states", [&](auto& child) {
-    const Index rows = model.starts.empty() ? 0 : model.starts.back();
-    describe_posterior(child, model.states, model.gp.structure.states, rows);
-  });
+  file.object("states",
+              [&](auto& child) { describe_posterior(child, model.states, model.gp.structure, model.starts); });
   file.object("report", [&](auto& child) {
     describe_report(child, model.report, static_cast<Index>(model.gp.structure.gp_rows().size()));
   });

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpilot/ssm/model.hpp"
+
+/// Validation by free runs inside the training rows. Every fold leaves outputs out, so that a model trained on it knows
+/// nothing of them, and runs free over just those rows from the filtered state before them.
+namespace gpilot::inference {
+
+/// Rows [begin, end) of a sequence.
+struct Block {
+  std::size_t sequence = 0;
+  Index begin = 0;
+  Index end = 0;
+};
+
+struct Fold {
+  ssm::Dataset training;      ///< user units; left-out outputs are NaN, or their rows are not there
+  std::vector<Block> blocks;  ///< what was left out
+};
+
+/// Sequences of at least this many rows take part in validation.
+inline constexpr Index kShortestValidated = 40;
+
+/// Three folds: the second, third and last quarter of every sequence that is long enough. Empty when none is.
+std::vector<Fold> quarter_folds(const ssm::Dataset& data);
+
+/// One fold that is the task itself: trained on the first half of every sequence, it runs over the second.
+std::vector<Fold> half_fold(const ssm::Dataset& data);
+
+/// Errors of free runs, in units of the training outputs' standard deviations.
+struct ValidationErrors {
+  std::vector<std::vector<double>> absolute;  ///< per output: |error|
+  std::vector<std::vector<double>> sd;        ///< per output: predicted
+  double squares = 0.0;
+  Index count = 0;
+
+  double mean_square() const;
+  void add(const ValidationErrors& other);
+};
+
+/// Free runs of a component trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations.
+ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Component& component,
+                          const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed);
+
+/// The standard deviation of the normal distribution that has 90 % of these absolute values within its central 90 %.
+double spread_of(const std::vector<double>& absolute);
+
+}  // namespace gpilot::inference

@@ -1,0 +1,528 @@
+#include "gpilot/inference/identify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gpilot/error.hpp"
+#include "gpilot/inference/recipe.hpp"
+#include "gpilot/inference/start.hpp"
+#include "gpilot/inference/validation.hpp"
+#include "gpilot/ssm/transition.hpp"
+#include "gpilot/version.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kRadii[] = {0.95, 0.99, 0.998, 0.9998};  ///< largest poles that linear models are tried with
+constexpr Index kMostDeadTime = 5;                        ///< rows that are tried
+constexpr std::size_t kDeadTimes = 3;                     ///< how many of them are validated, for each order
+constexpr Index kMostGpDeadTime = 1;       ///< rows that are tried with a delay embedding, beside the linear model's
+constexpr std::size_t kValidated = 4;      ///< Gaussian processes that are validated: the best in sample
+constexpr double kMargin = 0.97;           ///< a Gaussian process must lower the linear model's error to this share
+constexpr double kWidest = 20.0;           ///< largest calibrated spread
+constexpr double kNarrowest = 0.25;        ///< and smallest
+constexpr double kIndependentRows = 25.0;  ///< rows of a free run that count as one observation of its error
+constexpr double kFewestDegrees = 1.5;     ///< of freedom that are taken to be there
+
+/// One candidate and its free runs over rows it has not seen.
+struct Judged {
+  Recipe recipe;
+  double in_sample =
+      std::numeric_limits<double>::infinity();  ///< RMSE over rows trained on, in units of the outputs' sd
+  double validation = std::numeric_limits<double>::infinity();  ///< the same over rows left out
+  double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
+  ValidationErrors errors = {};
+  double bound = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One call of identify().
+class Identifier {
+ public:
+  Identifier(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options)
+      : data_(data), spec_(spec), options_(options), whole_(data, spec), quarters_(quarter_folds(data)) {
+    for (const Fold& fold : quarters_) {
+      problems_.emplace_back(fold.training, spec);
+    }
+    unit_ = whole_.scaling.output_scale;
+  }
+
+  ssm::Model run();
+
+ private:
+  void report(const std::string& stage, double fraction) const;
+  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  const Cooked& linear_of(std::size_t problem, const LinearChoice& choice);
+  const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
+  std::vector<LinearChoice> linear_choices();
+  double in_sample_error(const ssm::Component& component) const;
+  double prediction_error_factor(const LinearChoice& choice) const;
+  void judge(Judged& judged);
+  Judged choose_gp(const Judged& linear);
+  Judged choose_linear();
+  std::vector<Recipe> gp_recipes(const LinearChoice& linear);
+  Vector calibrate(const Judged& judged, const ssm::Component& component);
+  ssm::Model assemble(const Judged& chosen, const Judged& linear);
+  void describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const;
+
+  const ssm::Dataset& data_;
+  const ssm::ModelSpec& spec_;
+  const IdentifyOptions& options_;
+  Problem whole_;
+  std::vector<Fold> quarters_;
+  std::vector<Problem> problems_;                                        ///< of the folds
+  Vector unit_;                                                          ///< [E]
+  std::map<std::pair<std::size_t, std::string>, Cooked> linear_models_;  ///< by problem and choice
+  std::vector<Judged> judged_;
+};
+
+std::string key_of(const LinearChoice& c) {
+  return fmt::format("{}/{}/{}", c.order, c.dead_time, c.max_radius);
+}
+
+void Identifier::report(const std::string& stage, double fraction) const {
+  if (options_.on_progress) {
+    options_.on_progress({stage, fraction, 0.0});
+  }
+}
+
+/// Linear models are fitted once for each problem (0: the whole) and kept.
+const Cooked& Identifier::linear_of(std::size_t k, const LinearChoice& choice) {
+  const auto key = std::pair(k, key_of(choice));
+  auto found = linear_models_.find(key);
+  if (found == linear_models_.end()) {
+    found = linear_models_.emplace(key, cook_linear(problem(k), choice, options_)).first;
+  }
+  return found->second;
+}
+
+/// Orders with the dead times that simulate the training rows best.
+std::vector<LinearChoice> Identifier::linear_choices() {
+  const Index most = options_.order.value_or(options_.states);
+  std::vector<LinearChoice> choices;
+  for (Index order = options_.order.value_or(1); order <= most; ++order) {
+    std::vector<std::pair<double, Index>> dead_times;
+    const Index last = spec_.inputs.empty() ? 0 : options_.dead_time.value_or(kMostDeadTime);
+    for (Index k = options_.dead_time.value_or(0); k <= last; ++k) {
+      report("linear models",
+             0.5 * static_cast<double>((order - 1) * (last + 1) + k) / static_cast<double>(most * (last + 1)));
+      try {
+        dead_times.emplace_back(linear_of(0, {order, k, kRadii[2]}).mean_square, k);
+      } catch (const NumericalError&) {  // an order or a dead time that the data do not bear
+      } catch (const InputError&) {
+        if (order == 1 || options_.order) {
+          throw;
+        }
+      }
+    }
+    std::sort(dead_times.begin(), dead_times.end());
+    dead_times.resize(std::min(dead_times.size(), kDeadTimes));
+    for (const auto& [error, k] : dead_times) {
+      for (const double radius : kRadii) {
+        choices.push_back({order, k, radius});
+      }
+    }
+  }
+  if (choices.empty()) {
+    throw NumericalError("no linear model of the data could be fitted");
+  }
+  return choices;
+}
+
+/// RMSE of long free runs over the training rows by a model of them all: an unstable one betrays itself even in sample.
+double Identifier::in_sample_error(const ssm::Component& component) const {
+  ValidationErrors errors;
+  for (const double part : {0.125, 0.25, 0.5}) {
+    Fold fold;
+    for (std::size_t k = 0; k < data_.size(); ++k) {
+      const Index begin = static_cast<Index>(part * static_cast<double>(data_[k].rows()));
+      if (begin > 0) {
+        fold.blocks.push_back({k, begin, data_[k].rows()});
+      }
+    }
+    errors.add(validate(spec_, whole_.scaling, component, data_, fold, unit_, options_.seed));
+  }
+  return std::sqrt(errors.mean_square());
+}
+
+/// Sets the error of free runs over rows left out, and the judgement: the geometric mean of it and of the error in
+/// sample. Few folds are noisy judges, and the error in sample is a sharp but kind one.
+void Identifier::judge(Judged& judged) {
+  try {
+    for (std::size_t k = 0; k < quarters_.size(); ++k) {
+      const Cooked& linear = linear_of(k + 1, judged.recipe.linear);
+      const Cooked cooked = cook(problems_[k], judged.recipe, linear, spec_, options_);
+      judged.errors.add(
+          validate(spec_, problems_[k].scaling, cooked.component, data_, quarters_[k], unit_, options_.seed));
+    }
+  } catch (const NumericalError&) {  // not among the candidates then
+    return;
+  }
+  judged.validation = std::sqrt(judged.errors.mean_square());
+  judged.judgement = std::sqrt(judged.in_sample * judged.validation);
+}
+
+/// Akaike's final prediction error over the error in sample: the judge where there are too few rows to validate.
+double Identifier::prediction_error_factor(const LinearChoice& choice) const {
+  double rows = 0.0;
+  for (const ssm::Sequence& sequence : data_) {
+    rows += static_cast<double>(sequence.rows());
+  }
+  const auto columns = static_cast<double>(spec_.inputs.size() + spec_.outputs.size());
+  const double fitted = static_cast<double>(choice.order) * columns + static_cast<double>(spec_.outputs.size());
+  return (rows + fitted) / std::max(1.0, rows - fitted);
+}
+
+Judged Identifier::choose_linear() {
+  const std::vector<LinearChoice> choices = linear_choices();
+  std::map<Index, Judged> best_of_order;
+  for (std::size_t k = 0; k < choices.size(); ++k) {
+    report("linear models", 0.5 + 0.5 * static_cast<double>(k) / static_cast<double>(choices.size()));
+    Judged judged{.recipe = {.kind = StateKind::kLinear, .linear = choices[k]}};
+    try {
+      judged.in_sample = std::sqrt(linear_of(0, choices[k]).mean_square);
+    } catch (const NumericalError&) {
+      continue;
+    }
+    judged.judgement = judged.in_sample * std::sqrt(prediction_error_factor(choices[k]));
+    if (!quarters_.empty()) {
+      judge(judged);
+    }
+    const auto [best, is_first] = best_of_order.emplace(choices[k].order, judged);
+    if (!is_first && judged.judgement < best->second.judgement) {
+      best->second = judged;
+    }
+  }
+  if (best_of_order.empty()) {
+    throw NumericalError("no linear model of the data could be fitted");
+  }
+  Judged chosen = best_of_order.begin()->second;
+  for (const auto& [order, judged] : best_of_order) {
+    judged_.push_back(judged);
+    if (judged.judgement < chosen.judgement) {
+      chosen = judged;
+    }
+  }
+  return chosen;
+}
+
+/// Lags of outputs with one past input and with as many as there is room for; the linear model's states.
+std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
+  std::vector<Recipe> recipes;
+  const auto E = static_cast<Index>(spec_.outputs.size());
+  const auto P = static_cast<Index>(spec_.inputs.size());
+  const bool any = options_.structure == StateKind::kAuto;
+  if (any || options_.structure == StateKind::kDelay) {
+    std::set<Index> dead_times{options_.dead_time.value_or(linear.dead_time)};
+    for (Index k = 0; k <= kMostGpDeadTime && P > 0 && !options_.dead_time; ++k) {
+      dead_times.insert(k);
+    }
+    const Index most = std::max<Index>(1, options_.states / E);
+    for (Index outputs = options_.output_lags.value_or(1); outputs <= options_.output_lags.value_or(most); ++outputs) {
+      const Index room = P == 0 ? 0 : std::max<Index>(0, (options_.states - E * outputs) / P);
+      std::set<Index> inputs{std::min<Index>(1, room), room};
+      if (options_.input_lags) {
+        inputs = {*options_.input_lags};
+      }
+      for (const Index lags : inputs) {
+        for (const Index k : dead_times) {
+          recipes.push_back({.kind = StateKind::kDelay,
+                             .linear = linear,
+                             .dead_time = k,
+                             .output_lags = outputs,
+                             .input_lags = lags});
+        }
+      }
+    }
+  }
+  if (any || options_.structure == StateKind::kSubspace) {
+    recipes.push_back({.kind = StateKind::kSubspace, .linear = linear});
+  }
+  return recipes;
+}
+
+/// All are trained on all rows; those that run best over them are validated.
+Judged Identifier::choose_gp(const Judged& linear) {
+  std::vector<Judged> trained;
+  const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
+  for (std::size_t k = 0; k < recipes.size() && !stopped(); ++k) {
+    report("Gaussian processes", static_cast<double>(k) / static_cast<double>(recipes.size()));
+    Judged judged{.recipe = recipes[k]};
+    try {
+      const Cooked cooked = cook(whole_, recipes[k], linear_of(0, recipes[k].linear), spec_, options_);
+      judged.bound = cooked.bound;
+      judged.in_sample = judged.judgement = in_sample_error(cooked.component);
+    } catch (const NumericalError&) {  // not among the candidates then
+    }
+    trained.push_back(judged);
+  }
+  const auto less = [](const Judged& a, const Judged& b) { return a.judgement < b.judgement; };
+  std::stable_sort(trained.begin(), trained.end(), less);
+  trained.resize(std::min(trained.size(), kValidated));
+  std::erase_if(trained, [](const Judged& j) { return std::isinf(j.judgement); });
+  for (std::size_t k = 0; k < trained.size() && !quarters_.empty() && !stopped(); ++k) {
+    report(trained[k].recipe.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
+    trained[k].judgement = std::numeric_limits<double>::infinity();
+    judge(trained[k]);
+  }
+  if (trained.empty()) {
+    return {};
+  }
+  judged_.insert(judged_.end(), trained.begin(), trained.end());
+  return *std::min_element(trained.begin(), trained.end(), less);
+}
+
+/// Half the width of a central 90 % interval of Student's t over that of the normal distribution: with few independent
+/// stretches of data their errors tell little of the next one.
+double student_factor(double degrees) {
+  constexpr double kLevel = 0.95;
+  return boost::math::quantile(boost::math::students_t(degrees), kLevel) /
+         boost::math::quantile(boost::math::normal(), kLevel);
+}
+
+/// The factor that brings the sd of free runs to the errors that free runs over training rows had: the geometric mean
+/// of what they were over rows trained on (for the degrees of freedom that training took) and over the second half from
+/// a model of the first, the very task. No free run is taken to be less certain than the training mean is.
+Vector Identifier::calibrate(const Judged& judged, const ssm::Component& component) {
+  const Index E = unit_.size();
+  const std::vector<Fold> halves = half_fold(data_);
+  if (halves.empty()) {
+    return Vector::Ones(E);
+  }
+  ValidationErrors forward = judged.errors;
+  try {
+    const Problem half(halves.front().training, spec_);
+    const Cooked linear = cook_linear(half, judged.recipe.linear, options_);
+    const Cooked cooked = cook(half, judged.recipe, linear, spec_, options_);
+    forward = validate(spec_, half.scaling, cooked.component, data_, halves.front(), unit_, options_.seed);
+  } catch (const NumericalError&) {  // the blocks left out must do
+  }
+  const ValidationErrors own = validate(spec_, whole_.scaling, component, data_, halves.front(), unit_, options_.seed);
+  const auto rows = static_cast<double>(std::accumulate(
+      data_.begin(), data_.end(), Index{0}, [](Index sum, const ssm::Sequence& s) { return sum + s.rows(); }));
+  const ssm::Structure& s = component.structure;
+  const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
+  const double trained = judged.in_sample * std::sqrt(rows / std::max(0.25 * rows, rows - fitted));
+  const double student =
+      student_factor(std::max(kFewestDegrees, rows / kIndependentRows - static_cast<double>(s.inputs())));
+  Vector spread(E);
+  for (Index e = 0; e < E; ++e) {
+    const auto k = static_cast<std::size_t>(e);
+    const double wanted = student * std::sqrt(std::min(1.0, trained) * std::min(1.0, spread_of(forward.absolute[k])));
+    const double predicted = std::accumulate(own.sd[k].begin(), own.sd[k].end(), 0.0) /
+                             static_cast<double>(std::max<std::size_t>(1, own.sd[k].size()));
+    spread(e) = std::clamp(wanted / std::max(predicted, 1e-6), kNarrowest, kWidest);
+  }
+  return spread;
+}
+
+/// "y", "y(t-1)", .. for delays; "x1", .. for subspace states.
+std::vector<std::string> names_of(const Recipe& recipe, const ssm::ModelSpec& spec, const ssm::Component& component) {
+  std::vector<std::string> names;
+  if (recipe.kind == StateKind::kDelay) {
+    for (Index j = 0; j < recipe.output_lags; ++j) {
+      for (const std::string& output : spec.outputs) {
+        names.push_back(j == 0 ? output : fmt::format("{}(t-{})", output, j));
+      }
+    }
+    return names;
+  }
+  names = component.state_names;
+  for (Index d = static_cast<Index>(names.size()); d < component.structure.states; ++d) {
+    names.push_back(fmt::format("x{}", d + 1));
+  }
+  return names;
+}
+
+void Identifier::describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const {
+  ssm::FitReport& r = model.report;
+  for (const Judged& j : judged_) {
+    r.candidates.push_back({.name = j.recipe.name(),
+                            .bound = j.bound,
+                            .predictive_density = std::numeric_limits<double>::quiet_NaN(),
+                            .validation = j.validation});
+  }
+  r.chosen = chosen.recipe.name();
+  r.bound = cooked.bound;
+  r.objective = cooked.objective;
+  r.trace = cooked.trace;
+  r.evaluations = cooked.evaluations;
+  r.extra_jitter = cooked.extra_jitter;
+  r.status = stopped() ? "interrupted" : cooked.converged ? "converged" : "iteration limit";
+  if (stopped()) {
+    r.message = "the choice was stopped; this is the best model so far";
+  } else if (!cooked.converged) {
+    r.message = fmt::format("as meant: more than {} joint steps overfit", options_.iterations);
+  }
+  r.structure = std::string(name(chosen.recipe.kind));
+  r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
+                                 std::numeric_limits<double>::quiet_NaN());
+  const auto rows = static_cast<double>(chosen.errors.count);
+  if (quarters_.empty()) {
+    r.reason = fmt::format("no recording has the {} rows that validation needs", kShortestValidated);
+  } else if (options_.structure != StateKind::kAuto) {
+    r.reason = "asked for";
+  } else if (chosen.recipe.kind == StateKind::kLinear) {
+    r.reason = fmt::format(
+        "no Gaussian process lowered the error of free runs over training rows, seen and left out, by {:.0f} %",
+        100.0 * (1.0 - kMargin));
+  } else {
+    r.reason = fmt::format(
+        "its free runs over left-out training rows ({:.0f} values) err by {:.4g} sd of the output, the linear model's "
+        "by {:.4g}",
+        rows, chosen.validation, linear.validation);
+  }
+  for (Index e = 0; e < unit_.size(); ++e) {
+    const double factor = model.gp.spread.size() > 0 ? model.gp.spread(e) : 1.0;
+    r.calibration +=
+        fmt::format("{}{} x {:.3g}", e > 0 ? ", " : "", spec_.outputs[static_cast<std::size_t>(e)], factor);
+  }
+  r.calibration = fmt::format("the sd of free runs, as free runs over training rows showed: {}", r.calibration);
+  const auto set = [&](const char* option, const auto& value) {
+    r.settings.push_back({option, fmt::format("{}", value)});
+  };
+  set("structure", name(options_.structure));
+  set("most_states", options_.states);
+  set("order", options_.order ? fmt::format("{}", *options_.order) : "chosen");
+  set("dead_time", options_.dead_time ? fmt::format("{}", *options_.dead_time) : "chosen");
+  set("output_lags", options_.output_lags ? fmt::format("{}", *options_.output_lags) : "chosen");
+  set("input_lags", options_.input_lags ? fmt::format("{}", *options_.input_lags) : "chosen");
+  set("offset_per_sequence", options_.offset_per_sequence);
+  set("iterations", options_.iterations);
+}
+
+ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
+  report("calibration", 0.0);
+  ssm::Model model;
+  model.spec = spec_;
+  const Cooked& base = linear_of(0, linear.recipe.linear);
+  const Cooked& start = linear_of(0, chosen.recipe.linear);
+  Cooked cooked = cook(whole_, chosen.recipe, start, spec_, options_);
+  model.linear = base.component;
+  model.linear.spread = calibrate(linear, base.component);
+  model.gp = cooked.component;
+  model.gp.spread =
+      chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, cooked.component);
+  model.spec.states = names_of(chosen.recipe, spec_, start.component);
+  model.gp.state_names.clear();
+  model.spec.mean = ssm::MeanKind::kLinear;
+  model.spec.linear_kernel = false;
+  model.spec.inducing = cooked.component.structure.inducing;
+  const Index D = cooked.component.structure.states;
+  const Index E = unit_.size();
+  model.scaling = whole_.scaling;
+  model.scaling.state_offset = Vector::Zero(D);
+  model.scaling.state_scale = Vector::Ones(D);
+  model.spec.learn_C = model.spec.learn_d = chosen.recipe.kind != StateKind::kDelay;
+  model.spec.C = Matrix::Zero(E, D);
+  if (chosen.recipe.kind == StateKind::kDelay) {
+    model.spec.C.leftCols(E).setIdentity();
+    model.scaling.state_offset = whole_.scaling.output_offset.replicate(chosen.recipe.output_lags, 1);
+    model.scaling.state_scale = whole_.scaling.output_scale.replicate(chosen.recipe.output_lags, 1);
+  }
+  model.output_mean.resize(E);
+  model.output_sd.resize(E);
+  for (Index e = 0; e < E; ++e) {
+    ssm::column_statistics(data_, e, model.output_mean(e), model.output_sd(e));
+  }
+  model.starts = {0};
+  for (const ssm::Sequence& sequence : data_) {
+    model.starts.push_back(model.starts.back() + sequence.rows());
+  }
+  model.seed = options_.seed;
+  model.version = version();
+  describe(chosen, linear, cooked, model);
+  model.states = std::move(cooked.q);
+  return model;
+}
+
+ssm::Model Identifier::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  Judged linear = choose_linear();
+  Judged chosen = linear;
+  const bool free = options_.structure == StateKind::kAuto;
+  if (options_.structure != StateKind::kLinear && spec_.inducing > 0 && !(free && quarters_.empty())) {
+    const Judged gp = choose_gp(linear);
+    // Side by side, in sample too: free runs from the same rows.
+    const double same_runs = in_sample_error(linear_of(0, linear.recipe.linear).component);
+    linear.judgement = std::sqrt(same_runs * linear.validation);
+    if (!free && std::isinf(gp.judgement) && !stopped()) {
+      throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
+    }
+    const bool judged = gp.recipe.kind != StateKind::kLinear && (!std::isinf(gp.validation) || quarters_.empty());
+    if (judged && (!free || gp.judgement < kMargin * linear.judgement)) {
+      chosen = gp;
+    }
+  }
+  ssm::Model model = assemble(chosen, linear);
+  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return model;
+}
+
+}  // namespace
+
+std::string_view name(StateKind kind) {
+  switch (kind) {
+    case StateKind::kAuto:
+      return "auto";
+    case StateKind::kLinear:
+      return "linear";
+    case StateKind::kDelay:
+      return "delay";
+    case StateKind::kSubspace:
+      return "subspace";
+  }
+  return "";
+}
+
+StateKind state_kind_from_name(std::string_view text) {
+  for (const StateKind kind : {StateKind::kAuto, StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
+    if (text == name(kind)) {
+      return kind;
+    }
+  }
+  throw InputError(fmt::format("unknown structure '{}': expected auto, linear, delay or subspace", text));
+}
+
+void IdentifyOptions::validate() const {
+  const auto within = [](const char* field, Index value, Index lowest, Index highest) {
+    if (value < lowest || value > highest) {
+      throw InputError(fmt::format("{}: {}, expected {} to {}", field, value, lowest, highest));
+    }
+  };
+  constexpr Index kMostDelay = 1000;
+  within("states", states, 1, ssm::kMaxStates);
+  within("order", order.value_or(1), 1, ssm::kMaxStates);
+  within("dead-time", dead_time.value_or(0), 0, kMostDelay);
+  within("output-lags", output_lags.value_or(1), 1, ssm::kMaxStates);
+  within("input-lags", input_lags.value_or(0), 0, kMostDelay);
+  within("iterations", iterations, 1, std::numeric_limits<int>::max());
+  within("threads", threads, 1, std::numeric_limits<int>::max());
+}
+
+ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options) {
+  options.validate();
+  ssm::concatenate(data);  // checks shapes and controls
+  if (data.front().controls.cols() != static_cast<Index>(spec.inputs.size()) ||
+      data.front().outputs.cols() != static_cast<Index>(spec.outputs.size())) {
+    throw InputError(fmt::format("data: {} controls and {} outputs, expected {} and {} as named",
+                                 data.front().controls.cols(), data.front().outputs.cols(), spec.inputs.size(),
+                                 spec.outputs.size()));
+  }
+  Identifier identifier(data, spec, options);
+  return identifier.run();
+}
+
+}  // namespace gpilot::inference

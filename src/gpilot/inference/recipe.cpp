@@ -1,0 +1,244 @@
+#include "gpilot/inference/recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gpilot/error.hpp"
+#include "gpilot/inference/smoother.hpp"
+#include "gpilot/inference/start.hpp"
+#include "gpilot/inference/trainer.hpp"
+#include "gpilot/ssm/elbo.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kStartAmplitude = 0.15;   ///< of the curved part, in standard deviations of the outputs
+constexpr double kStartLengthScale = 3.5;  ///< in standard deviations of the inputs
+constexpr double kMeanWeightSd = 0.5;      ///< of the linear part about the linear fit
+constexpr double kLargestRadius = 0.9995;  ///< of the linear part
+constexpr double kWidestStart = 3.0;       ///< sd of the first state, scaled
+
+ssm::Series series_of(const ssm::Dataset& scaled, const ssm::Component& component) {
+  ssm::Dataset delayed;
+  delayed.reserve(scaled.size());
+  for (const ssm::Sequence& sequence : scaled) {
+    delayed.push_back(component.delayed(sequence));
+  }
+  return ssm::concatenate(delayed);
+}
+
+/// The exact posterior of a component without its Gaussian process.
+ssm::StatePosterior smoothed(const ssm::Component& component, const ssm::Series& series) {
+  ssm::StatePosterior q = smooth(linear_part(component.structure, component.parameters), series);
+  snap_shifts(component.structure, series, q);
+  return q;
+}
+
+/// State e + E j is output e, j rows ago.
+ssm::Structure delay_structure(const Recipe& recipe, const ssm::ModelSpec& spec, const ssm::Series& series) {
+  const Index E = series.outputs.rows();
+  ssm::Structure s;
+  s.states = E * recipe.output_lags;
+  s.controls = series.controls.rows();
+  s.outputs = E;
+  s.inducing = std::min(spec.inducing, series.transitions());
+  s.kernel = spec.kernel;
+  s.linear_kernel = false;
+  s.mean = ssm::MeanKind::kLinear;
+  for (Index d = E; d < s.states; ++d) {
+    s.shifts.push_back({d, d - E});
+  }
+  s.x0_mean = Vector::Zero(s.states);
+  s.x0_sd = Vector::Constant(s.states, kWidestStart);
+  s.validate();
+  return s;
+}
+
+/// Regression of the outputs that a linear model smoothed on their own past and the inputs: the linear part's start,
+/// and the variance of what it leaves.
+void regress_delays(const ssm::Structure& s, const ssm::Series& series, const Matrix& outputs, ssm::Parameters& p) {
+  const Index E = s.outputs;
+  const Index lags = s.states / E;
+  const Index I = s.inputs();
+  Matrix normal = Matrix::Zero(I + 1, I + 1);
+  Matrix right = Matrix::Zero(I + 1, E);
+  Vector squares = Vector::Zero(E);
+  Vector row(I + 1);
+  Index count = 0;
+  Index age = 0;  // rows since the first of the sequence
+  for (Index t = 0; t < series.rows(); ++t) {
+    age = series.first[static_cast<std::size_t>(t)] ? 0 : age + 1;
+    if (age < lags) {
+      continue;
+    }
+    for (Index j = 0; j < lags; ++j) {
+      row.segment(E * j, E) = outputs.col(t - 1 - j);
+    }
+    row.segment(s.states, s.controls) = series.controls.col(t - 1);
+    row(I) = 1.0;
+    normal += row * row.transpose();
+    right += row * outputs.col(t).transpose();
+    squares += outputs.col(t).cwiseAbs2();
+    ++count;
+  }
+  normal.diagonal().array() += 1e-6 * static_cast<double>(std::max<Index>(1, count));
+  p.mean_weights = normal.ldlt().solve(right);
+  const Vector left = squares - (right.cwiseProduct(p.mean_weights)).colwise().sum().transpose();
+  const Vector variance = left / static_cast<double>(std::max<Index>(1, count));
+  p.log_q.head(E) = variance.cwiseMax(1e-5).cwiseMin(0.1).array().log();
+}
+
+/// Poles of the linear part beyond the limit are pulled towards 0, all by one factor.
+void keep_stable(const ssm::Structure& s, ssm::Parameters& p) {
+  const double radius = spectral_radius(linear_part(s, p).F);
+  if (radius <= kLargestRadius) {
+    return;
+  }
+  const double factor = kLargestRadius / radius;
+  if (s.shifts.empty()) {
+    p.mean_weights.topRows(s.states) *= factor;
+    return;
+  }
+  const Index E = s.outputs;
+  double power = 1.0;
+  for (Index j = 0; j < s.states / E; ++j) {  // the coefficient of lag j + 1 scales with the power j + 1 of the poles
+    power *= factor;
+    p.mean_weights.middleRows(E * j, E) *= power;
+  }
+}
+
+/// Joint quasi-Newton steps on the bound from a linear start.
+void train(const Problem& problem, const ssm::ModelSpec& spec, const IdentifyOptions& options, ssm::Free free,
+           Cooked& cooked) {
+  ssm::Component& c = cooked.component;
+  const ssm::Series series = series_of(problem.scaled, c);
+  keep_stable(c.structure, c.parameters);
+  ssm::StatePosterior q = smoothed(c, series);
+  ssm::Parameters& p = c.parameters;
+  Priors priors;
+  priors.log_variance = {2.0 * std::log(kStartAmplitude), 1.5};
+  priors.log_length_scale = {std::log(kStartLengthScale), 1.0};
+  priors.mean_weight_sd = kMeanWeightSd;
+  p.log_variance.setConstant(priors.log_variance.mean);
+  p.log_length_scales.setConstant(priors.log_length_scale.mean);
+  p.Z = inducing_start(c.structure, series, q, options.seed);
+  priors.centre = p;
+  ssm::Elbo elbo(c.structure, series, gp::make_nodes(spec.nodes, c.structure.states, spec.node_points, options.seed),
+                 options.threads);
+  Trainer trainer(elbo, priors, std::move(free), p, std::move(q));
+  trainer.polish(options.iterations, 1e-5);
+  p = trainer.parameters();
+  keep_stable(c.structure, p);
+  cooked.q = trainer.states();
+  cooked.bound = elbo.value(p, cooked.q);
+  c.weights = elbo.weights();
+  cooked.objective = cooked.bound + priors.log_density(p, nullptr);
+  cooked.converged = trainer.converged();
+  cooked.evaluations = trainer.evaluations();
+  cooked.trace = trainer.trace();
+  cooked.extra_jitter = elbo.regression().extra_jitter();
+}
+
+Cooked cook_delay(const Problem& problem, const Recipe& recipe, const Cooked& linear, const ssm::ModelSpec& spec,
+                  const IdentifyOptions& options) {
+  Cooked cooked;
+  ssm::Component& c = cooked.component;
+  c.dead_time = recipe.dead_time;
+  c.input_lags = recipe.input_lags;
+  const ssm::Series series = series_of(problem.scaled, c);
+  c.structure = delay_structure(recipe, spec, series);
+  c.parameters = ssm::default_parameters(c.structure);
+  // The linear model smooths noise away and fills gaps.
+  const ssm::Parameters& from = linear.component.parameters;
+  Matrix outputs = from.C * linear.q.m;
+  outputs.colwise() += from.d;
+  regress_delays(c.structure, series, outputs, c.parameters);
+  const Vector guess = output_variance_guess(series);
+  c.parameters.log_r = guess.cwiseMin(from.log_r.array().exp().matrix()).cwiseMax(1e-5).array().log();
+  ssm::Free free = ssm::Free::defaults(c.structure);
+  train(problem, spec, options, std::move(free), cooked);
+  return cooked;
+}
+
+Cooked cook_subspace(const Problem& problem, const Cooked& linear, const ssm::ModelSpec& spec,
+                     const IdentifyOptions& options) {
+  Cooked cooked;
+  ssm::Component& c = cooked.component;
+  c.dead_time = linear.component.dead_time;
+  c.structure = linear.component.structure;
+  ssm::Structure& s = c.structure;
+  s.inducing = std::min(spec.inducing, series_of(problem.scaled, c).transitions());
+  s.kernel = spec.kernel;
+  s.linear_rows.erase(s.linear_rows.begin());  // the first state, the one that moves most, gains a Gaussian process
+  c.parameters = linear.component.parameters;
+  const ssm::Parameters shape = ssm::default_parameters(s);
+  c.parameters.log_variance = shape.log_variance;
+  c.parameters.log_length_scales = shape.log_length_scales;
+  c.parameters.log_linear_sd = shape.log_linear_sd;
+  c.parameters.log_q = c.parameters.log_q.cwiseMax(std::log(1e-5));
+  ssm::Free free = ssm::Free::defaults(s);
+  free.C = true;
+  train(problem, spec, options, std::move(free), cooked);
+  return cooked;
+}
+
+}  // namespace
+
+std::string Recipe::name() const {
+  const Index k = kind == StateKind::kDelay ? dead_time : linear.dead_time;
+  const std::string dead = k > 0 ? fmt::format(", dead time {}", k) : "";
+  switch (kind) {
+    case StateKind::kDelay:
+      return fmt::format("delay, {} output and {} input lags{}", output_lags, input_lags, dead);
+    case StateKind::kSubspace:
+      return fmt::format("subspace, {} states{}", linear.order, dead);
+    case StateKind::kLinear:
+    case StateKind::kAuto:
+      break;
+  }
+  return fmt::format("linear, {} states{}", linear.order, dead);
+}
+
+Problem::Problem(ssm::Dataset data, const ssm::ModelSpec& spec) {
+  ssm::ModelSpec columns = spec;  // states are nobody's business here
+  columns.states = {"x"};
+  columns.C = Matrix::Zero(static_cast<Index>(spec.outputs.size()), 1);
+  columns.derivatives.clear();
+  scaling = ssm::make_scaling(columns, data);
+  for (const ssm::Sequence& sequence : data) {
+    scaled.push_back(scaling.to_scaled(sequence));
+  }
+}
+
+Cooked cook_linear(const Problem& problem, const LinearChoice& choice, const IdentifyOptions& options) {
+  LinearFit fit = fit_linear(problem.scaled, choice, options.offset_per_sequence);
+  Cooked cooked;
+  cooked.component = std::move(fit.component);
+  cooked.mean_square = fit.mean_square;
+  cooked.singular_values = std::move(fit.singular_values);
+  cooked.bound = cooked.objective = std::numeric_limits<double>::quiet_NaN();
+  cooked.q = smoothed(cooked.component, series_of(problem.scaled, cooked.component));
+  return cooked;
+}
+
+Cooked cook(const Problem& problem, const Recipe& recipe, const Cooked& linear, const ssm::ModelSpec& spec,
+            const IdentifyOptions& options) {
+  switch (recipe.kind) {
+    case StateKind::kDelay:
+      return cook_delay(problem, recipe, linear, spec, options);
+    case StateKind::kSubspace:
+      return cook_subspace(problem, linear, spec, options);
+    case StateKind::kLinear:
+    case StateKind::kAuto:
+      break;
+  }
+  return linear;
+}
+
+}  // namespace gpilot::inference

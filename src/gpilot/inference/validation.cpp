@@ -1,0 +1,112 @@
+#include "gpilot/inference/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gpilot/ssm/predict.hpp"
+
+namespace gpilot::inference {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr Index kQuarters = 4;
+constexpr Index kDraws = 32;                            ///< of a model with a Gaussian process; a linear one needs none
+constexpr double kNormalQuantile = 1.6448536269514722;  ///< half a central 90 % interval
+
+}  // namespace
+
+std::vector<Fold> quarter_folds(const ssm::Dataset& data) {
+  std::vector<Fold> folds;
+  for (Index quarter = 1; quarter < kQuarters; ++quarter) {
+    Fold fold{data, {}};
+    for (std::size_t k = 0; k < data.size(); ++k) {
+      const Index rows = data[k].rows();
+      if (rows < kShortestValidated) {
+        continue;
+      }
+      const Block block{k, rows * quarter / kQuarters, rows * (quarter + 1) / kQuarters};
+      fold.training[k].outputs.middleRows(block.begin, block.end - block.begin).setConstant(kNaN);
+      fold.blocks.push_back(block);
+    }
+    if (!fold.blocks.empty()) {
+      folds.push_back(std::move(fold));
+    }
+  }
+  return folds;
+}
+
+std::vector<Fold> half_fold(const ssm::Dataset& data) {
+  Fold fold{data, {}};
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    const Index rows = data[k].rows();
+    if (rows >= kShortestValidated) {
+      fold.training[k] = {data[k].controls.topRows(rows / 2), data[k].outputs.topRows(rows / 2), data[k].broad_start};
+      fold.blocks.push_back({k, rows / 2, rows});
+    }
+  }
+  return fold.blocks.empty() ? std::vector<Fold>{} : std::vector<Fold>{std::move(fold)};
+}
+
+double ValidationErrors::mean_square() const {
+  return count > 0 ? squares / static_cast<double>(count) : std::numeric_limits<double>::infinity();
+}
+
+void ValidationErrors::add(const ValidationErrors& other) {
+  const auto append = [](std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& from) {
+    to.resize(std::max(to.size(), from.size()));
+    for (std::size_t e = 0; e < from.size(); ++e) {
+      to[e].insert(to[e].end(), from[e].begin(), from[e].end());
+    }
+  };
+  append(absolute, other.absolute);
+  append(sd, other.sd);
+  squares += other.squares;
+  count += other.count;
+}
+
+ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Component& component,
+                          const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed) {
+  ssm::Model model;
+  model.spec = spec;
+  model.scaling = scaling;
+  model.seed = seed;
+  const ssm::Predictor predictor(model, component);
+  const Index draws = component.structure.inducing > 0 ? kDraws : 0;
+  ValidationErrors errors;
+  errors.absolute.resize(static_cast<std::size_t>(unit.size()));
+  errors.sd.resize(static_cast<std::size_t>(unit.size()));
+  for (const Block& block : fold.blocks) {
+    // Rows before the block, all of them training rows of the fold, then the block: nothing after it.
+    const ssm::Sequence& whole = data[block.sequence];
+    const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end), whole.broad_start};
+    const ssm::Prediction run = predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
+    for (Index e = 0; e < unit.size(); ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      for (Index t = block.begin; t < block.end; ++t) {
+        const double error = part.outputs(t, e) - run.mean(t, e);
+        if (std::isnan(part.outputs(t, e))) {
+          continue;
+        }
+        errors.absolute[k].push_back(std::abs(error) / unit(e));
+        errors.sd[k].push_back(run.sd(t, e) / unit(e));
+        errors.squares += error * error / (unit(e) * unit(e));
+        ++errors.count;
+      }
+    }
+  }
+  return errors;
+}
+
+double spread_of(const std::vector<double>& absolute) {
+  if (absolute.empty()) {
+    return 1.0;
+  }
+  std::vector<double> sorted = absolute;
+  const auto at = static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sorted.size() - 1) + 0.5);
+  std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
+  return sorted[static_cast<std::size_t>(at)] / kNormalQuantile;
+}
+
+}  // namespace gpilot::inference

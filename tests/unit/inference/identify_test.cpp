@@ -1,0 +1,239 @@
+#include "gpilot/inference/identify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "gpilot/error.hpp"
+#include "gpilot/inference/linear_model.hpp"
+#include "gpilot/inference/recipe.hpp"
+#include "gpilot/inference/smoother.hpp"
+#include "gpilot/inference/validation.hpp"
+#include "gpilot/random.hpp"
+#include "gpilot/ssm/predict.hpp"
+#include "gpilot/study/model_file.hpp"
+#include "support/kalman.hpp"
+#include "support/message_of.hpp"
+
+namespace gpilot::inference {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// y' = 1.2 y - 0.4 y(t-1) + curvature tanh(2 u(t-2)) .. : second order, a dead time of 2 rows, in units that are
+/// not 1.
+ssm::Sequence recording(Index rows, bool curved, std::uint64_t seed, double noise_sd = 0.05) {
+  RandomStream random(seed, Purpose::kTest);
+  ssm::Sequence s{Matrix::Zero(rows, 1), Matrix::Zero(rows, 1)};
+  Vector y = Vector::Zero(rows);
+  for (Index t = 0; t < rows; ++t) {
+    s.controls(t, 0) = t % 5 == 0 ? 2.0 * random.normal() : s.controls(t - 1, 0);
+  }
+  for (Index t = 1; t < rows; ++t) {
+    const double u = s.controls(std::max<Index>(0, t - 3), 0);
+    y(t) = 1.2 * y(t - 1) - 0.4 * (t > 1 ? y(t - 2) : 0.0) + (curved ? std::tanh(1.5 * u) : 0.3 * u);
+  }
+  for (Index t = 0; t < rows; ++t) {
+    s.outputs(t, 0) = 50.0 + 10.0 * (y(t) + noise_sd * random.normal());
+  }
+  return s;
+}
+
+ssm::ModelSpec columns() {
+  ssm::ModelSpec spec;
+  spec.inputs = {"u"};
+  spec.outputs = {"y"};
+  spec.inducing = 8;
+  return spec;
+}
+
+double free_run_rmse(const ssm::Model& model, const ssm::Component& component, const ssm::Sequence& s, Index warmup) {
+  const ssm::Prediction run = ssm::Predictor(model, component).free_run(s, {.warmup = warmup, .draws = 50, .seed = 1});
+  const Index rows = s.rows() - warmup;
+  return std::sqrt((run.mean - s.outputs).bottomRows(rows).squaredNorm() / static_cast<double>(rows));
+}
+
+bool same(const ssm::Component& a, const ssm::Component& b) {
+  return a.parameters.mean_weights == b.parameters.mean_weights && a.parameters.log_q == b.parameters.log_q &&
+         a.parameters.log_r == b.parameters.log_r && a.parameters.C == b.parameters.C &&
+         a.parameters.Z == b.parameters.Z && a.parameters.log_length_scales == b.parameters.log_length_scales;
+}
+
+TEST(LinearModel, EqualsTheKalmanFilterOfItsEquations) {
+  const ssm::Sequence s = recording(160, false, 1);
+  const ssm::Model model = identify({s}, columns(), {.structure = StateKind::kLinear, .states = 3});
+  EXPECT_EQ(model.gp.structure.inducing, 0);  // the Gaussian process is switched off
+  EXPECT_TRUE(model.gp.structure.gp_rows().empty());
+  constexpr Index kWarmup = 100;
+  ssm::Component component = model.gp;
+  component.spread.resize(0);
+  const ssm::Prediction run = ssm::Predictor(model, component).free_run(s, {.warmup = kWarmup, .draws = 0});
+
+  // The textbook's filter and smoother: outputs after the warm-up are not there, so smoothing them is predicting.
+  ssm::Sequence seen = s;
+  seen.outputs.bottomRows(s.rows() - kWarmup).setConstant(kNaN);
+  const ssm::Series series = ssm::concatenate({component.delayed(model.scaling.to_scaled(seen))});
+  const test::KalmanResult kalman = test::kalman_rts(linear_part(component.structure, component.parameters), series);
+  const ssm::Parameters& p = component.parameters;
+  const Index D = component.structure.states;
+  for (Index t = kWarmup; t < s.rows(); ++t) {
+    const double mean = p.C.row(0).dot(kalman.mean.col(t)) + p.d(0);
+    const double variance =
+        p.C.row(0) * kalman.covariance.middleCols(D * t, D) * p.C.row(0).transpose() + std::exp(p.log_r(0));
+    EXPECT_NEAR(run.mean(t, 0), model.scaling.output_offset(0) + model.scaling.output_scale(0) * mean, 1e-5);
+    EXPECT_NEAR(run.sd(t, 0), model.scaling.output_scale(0) * std::sqrt(variance), 1e-5);
+  }
+}
+
+TEST(LinearModel, FindsOrderAndDeadTime) {
+  const ssm::Sequence s = recording(400, false, 2, 0.02);
+  const ssm::Model model = identify({s}, columns(), {.structure = StateKind::kLinear});
+  EXPECT_LT(free_run_rmse(model, model.gp, recording(200, false, 3, 0.0), 30), 0.5);  // of a range of 40
+  EXPECT_EQ(model.linear.spread.size(), 1);
+  EXPECT_GT(model.linear.spread(0), 0.0);
+}
+
+TEST(Validation, FoldsLeaveOutputsOutAndModelsDoNotSeeThem) {
+  const ssm::Dataset data{recording(200, true, 4)};
+  ssm::Dataset spoiled = data;
+  spoiled[0].outputs.middleRows(100, 50).array() += 1000.0;  // the third quarter
+  const Recipe recipe{.kind = StateKind::kDelay,
+                      .linear = {.order = 2, .dead_time = 1},
+                      .dead_time = 1,
+                      .output_lags = 2,
+                      .input_lags = 1};
+  IdentifyOptions options{.iterations = 5};
+  const auto trained = [&](const ssm::Dataset& from, std::size_t fold) {
+    const Problem problem(quarter_folds(from)[fold].training, columns());
+    return cook(problem, recipe, cook_linear(problem, recipe.linear, options), columns(), options).component;
+  };
+  ASSERT_EQ(quarter_folds(data).size(), 3U);
+  EXPECT_TRUE(same(trained(data, 1), trained(spoiled, 1)));   // left out there: not a bit changes
+  EXPECT_FALSE(same(trained(data, 0), trained(spoiled, 0)));  // trained on there: it would be noticed
+  const std::vector<Fold> half = half_fold(data);
+  ASSERT_EQ(half.size(), 1U);
+  EXPECT_EQ(half[0].training[0].rows(), 100);
+  EXPECT_EQ(half[0].blocks[0].begin, 100);
+  EXPECT_EQ(half[0].blocks[0].end, 200);
+}
+
+TEST(Validation, RunsUseNothingAfterTheirStart) {
+  const ssm::Dataset data{recording(200, true, 4)};
+  const std::vector<Fold> folds = quarter_folds(data);
+  const Problem problem(folds[1].training, columns());
+  const ssm::Component component = cook_linear(problem, {.order = 2, .dead_time = 2}, {}).component;
+  const Vector unit = Vector::Ones(1);
+  const auto errors = [&](const ssm::Dataset& of) {
+    return validate(columns(), problem.scaling, component, of, folds[1], unit, 0);
+  };
+  ssm::Dataset later = data;
+  later[0].outputs.bottomRows(50).array() += 1000.0;
+  EXPECT_EQ(errors(data).squares, errors(later).squares);
+  ssm::Dataset inside = data;  // what is to be predicted moves by 7: so does every error, and nothing else
+  inside[0].outputs.middleRows(100, 50).array() += 7.0;
+  const ValidationErrors a = errors(data);
+  const ValidationErrors b = errors(inside);
+  EXPECT_EQ(a.sd, b.sd);
+  EXPECT_NE(a.squares, b.squares);
+}
+
+TEST(Validation, SpreadCoversNineTenths) {
+  RandomStream random(1, Purpose::kTest);
+  std::vector<double> z;
+  for (int k = 0; k < 20000; ++k) {
+    z.push_back(std::abs(2.0 * random.normal()));
+  }
+  EXPECT_NEAR(spread_of(z), 2.0, 0.05);
+  EXPECT_EQ(spread_of({}), 1.0);
+  EXPECT_TRUE(quarter_folds({recording(39, false, 1)}).empty());
+  EXPECT_TRUE(half_fold({recording(39, false, 1)}).empty());
+}
+
+TEST(Identify, TakesTheGaussianProcessWhereTheSystemIsCurved) {
+  const ssm::Model model = identify({recording(240, true, 5)}, columns(), {.states = 3, .iterations = 40});
+  EXPECT_GT(model.gp.structure.inducing, 0);
+  EXPECT_NE(model.report.structure, "linear");
+  EXPECT_FALSE(model.report.reason.empty());
+  EXPECT_FALSE(model.report.calibration.empty());
+  EXPECT_GT(model.report.candidates.size(), 2U);
+  const ssm::Sequence fresh = recording(200, true, 6);
+  EXPECT_LT(free_run_rmse(model, model.gp, fresh, 30), 0.7 * free_run_rmse(model, model.linear, fresh, 30));
+}
+
+TEST(Identify, KeepsTheLinearModelWhereTheSystemIsLinear) {
+  const ssm::Model model = identify({recording(240, false, 7)}, columns(), {.states = 3, .iterations = 20});
+  const ssm::Sequence fresh = recording(200, false, 8);
+  EXPECT_LT(free_run_rmse(model, model.gp, fresh, 30), 1.05 * free_run_rmse(model, model.linear, fresh, 30));
+}
+
+TEST(Identify, FlagsFixEveryChoice) {
+  const ssm::Dataset data{recording(200, true, 9)};
+  const ssm::Model delay =
+      identify(data, columns(),
+               {.structure = StateKind::kDelay, .dead_time = 2, .output_lags = 2, .input_lags = 0, .iterations = 10});
+  EXPECT_EQ(delay.gp.dead_time, 2);
+  EXPECT_EQ(delay.gp.input_lags, 0);
+  EXPECT_EQ(delay.spec.states, (std::vector<std::string>{"y", "y(t-1)"}));
+  ASSERT_EQ(delay.gp.structure.shifts.size(), 1U);
+  const ssm::Model subspace =
+      identify(data, columns(), {.structure = StateKind::kSubspace, .order = 3, .dead_time = 1, .iterations = 10});
+  EXPECT_EQ(subspace.gp.structure.states, 3);
+  EXPECT_EQ(subspace.gp.structure.gp_rows().size(), 1U);
+  EXPECT_TRUE(subspace.spec.learn_C);
+}
+
+TEST(Identify, SurvivesAModelFile) {
+  const ssm::Dataset data{recording(150, true, 10)};
+  for (const StateKind kind : {StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
+    const ssm::Model model =
+        identify(data, columns(), {.structure = kind, .order = 2, .dead_time = 1, .iterations = 5});
+    const ssm::Model again = study::parse_model(study::format_model(model), "model.json");
+    const ssm::PredictOptions options{.warmup = 60, .draws = 20, .seed = 3};
+    for (const bool linear : {false, true}) {
+      const ssm::Prediction a = ssm::Predictor(model, linear ? model.linear : model.gp).free_run(data[0], options);
+      const ssm::Prediction b = ssm::Predictor(again, linear ? again.linear : again.gp).free_run(data[0], options);
+      EXPECT_EQ(a.mean, b.mean) << name(kind);
+      EXPECT_EQ(a.sd, b.sd) << name(kind);
+    }
+  }
+}
+
+TEST(Identify, SameSeedSameBits) {
+  const ssm::Dataset data{recording(120, true, 11)};
+  const IdentifyOptions options{.structure = StateKind::kDelay, .output_lags = 2, .input_lags = 1, .iterations = 10};
+  EXPECT_TRUE(same(identify(data, columns(), options).gp, identify(data, columns(), options).gp));
+}
+
+TEST(Identify, SeveralRecordingsWithOffsets) {
+  ssm::Dataset data;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    data.push_back(recording(150, false, seed));
+    data.back().outputs.array() += 30.0 * static_cast<double>(seed);
+  }
+  const ssm::Model with = identify(data, columns(), {.structure = StateKind::kLinear, .offset_per_sequence = true});
+  ssm::Sequence fresh = recording(150, false, 12);
+  fresh.outputs.array() += 55.0;
+  EXPECT_LT(free_run_rmse(with, with.gp, fresh, 60), 3.0);  // found from the warm-up
+  EXPECT_EQ(with.gp.structure.shifts.size(), 1U);
+}
+
+TEST(Identify, RefusesWhatItCannotUse) {
+  const ssm::Dataset data{recording(100, true, 1)};
+  const auto refusal = [&](const IdentifyOptions& options) {
+    return test::message_of<InputError>([&] { identify(data, columns(), options); });
+  };
+  EXPECT_NE(refusal({.states = 0}).find("states: 0"), std::string::npos);
+  EXPECT_NE(refusal({.order = 99}).find("order: 99"), std::string::npos);
+  EXPECT_NE(refusal({.dead_time = -1}).find("dead-time: -1"), std::string::npos);
+  EXPECT_NE(refusal({.iterations = 0}).find("iterations: 0"), std::string::npos);
+  ssm::ModelSpec two = columns();
+  two.outputs = {"y", "z"};
+  EXPECT_NE(test::message_of<InputError>([&] { identify(data, two, {}); }).find("expected 1 and 2"), std::string::npos);
+  EXPECT_NE(test::message_of<InputError>([] { state_kind_from_name("x"); }).find("unknown structure 'x'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpilot::inference
