@@ -1,94 +1,29 @@
 #include "gpilot/study/study.hpp"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gpilot/error.hpp"
 #include "gpilot/random.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/reach.hpp"
-#include "gpilot/study/study_error.hpp"
-#include "gpilot/study/table.hpp"
 #include "support/message_of.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/toy_study.hpp"
 
 namespace gpilot::study {
 namespace {
 
-namespace fs = std::filesystem;
+using test::advance;
+using test::kToyConfig;
 using test::message_of;
-using test::TemporaryDirectory;
+using test::StudyTest;
+using test::Toy;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-constexpr const char* kConfig = R"(
-[study]
-dt = 0.1
-seed = 3
-strategy = "totmi"
-initial = 3
-retrain_every = 2
-
-[[input]]
-name = "c"
-low = -1
-high = 1
-slew = 0.8
-safe = 0.0
-
-[[output]]
-name = "y"
-low = -1
-high = 1
-
-[[state]]
-name = "y"
-start = 0.0
-start_sd = 0.1
-
-[model]
-inducing = 5
-
-[training]
-rounds = 2
-polish = 5
-)";
-
-/// A system with a memory, and noise that depends on the step alone.
-class Toy {
- public:
-  Vector apply(const Step& step) {
-    x_ = 0.8 * std::sin(x_) + 0.4 * step.control(0);
-    return Vector::Constant(
-        1, x_ + 0.01 * RandomStream(1, Purpose::kTest, 0, static_cast<std::uint32_t>(step.id)).normal());
-  }
-
- private:
-  double x_ = 0.0;
-};
-
-void advance(Study& study, Toy& toy, int steps) {
-  for (int k = 0; k < steps; ++k) {
-    const Step step = study.ask();
-    study.tell(step.id, toy.apply(step));
-  }
-}
-
-class StudyTest : public ::testing::Test {
- protected:
-  std::string path(const std::string& name = "toy.study") const { return directory_.file(name); }
-  Study create(const std::string& name = "toy.study") const { return Study::create(path(name), kConfig, "toy.toml"); }
-
-  TemporaryDirectory directory_;
-};
 
 /// All that must be the same bit for bit: everything but times.
 void expect_same(const Study& a, const Study& b) {
@@ -140,7 +75,7 @@ TEST_F(StudyTest, TheFileHoldsEverything) {
   EXPECT_EQ(study.told(), 6);
   ASSERT_NE(study.pending(), nullptr);
   EXPECT_EQ(study.pending()->asked, asked);
-  EXPECT_EQ(study.config_text(), kConfig);
+  EXPECT_EQ(study.config_text(), kToyConfig);
   EXPECT_EQ(study.sessions().size(), 1U);
   EXPECT_FALSE(study.sessions()[0].ended_at.empty());
   ASSERT_EQ(study.data().size(), 1U);
@@ -352,159 +287,13 @@ TEST_F(StudyTest, TogetherIsAllOrNothing) {
   EXPECT_EQ(study.tell(2, Vector::Constant(1, 0.5)), Told::kAccepted);
 }
 
-TEST_F(StudyTest, OldModelsAreForgottenTheirRecordsAreNot) {
-  {
-    Study study = create();
-    Toy toy;
-    advance(study, toy, 14);
-    study.update();
-  }
-  const Study study = Study::open(path(), Access::kRead);
-  EXPECT_GE(study.trainings().size(), 5U);
-  EXPECT_EQ(std::ranges::count(study.trainings(), true, &TrainingRecord::has_model), 3);
-  EXPECT_TRUE(study.trainings().back().has_model);
-}
-
-TEST_F(StudyTest, OnlyOneWriterAtATime) {
-  Study writer = create();
-  const std::string refusal = message_of<StudyBusy>([&] { Study::open(path()); });
-  EXPECT_NE(refusal.find("process " + std::to_string(::getpid())), std::string::npos) << refusal;
-  EXPECT_NE(refusal.find("since 20"), std::string::npos) << refusal;
-  writer.ask();
-  const Study reader = Study::open(path(), Access::kRead);
-  EXPECT_EQ(reader.steps().size(), 1U);
-  writer.tell(1, Vector::Zero(1));  // a reader does not block the writer
-  EXPECT_EQ(Study::open(path(), Access::kRead).told(), 1);
-  EXPECT_EQ(reader.told(), 0);  // it sees what there was
-}
-
-TEST_F(StudyTest, AnotherPathToTheSameFileIsTheSameStudy) {
-  const Study writer = create();
-  fs::create_symlink(path(), path("link.study"));
-  EXPECT_THROW(Study::open(path("link.study")), StudyBusy);
-}
-
-TEST_F(StudyTest, AFileThatWasReplacedIsNotWrittenTo) {
-  Study study = create();
-  study.ask();
-  fs::rename(path(), path("moved.study"));
-  EXPECT_NE(message_of<StoreError>([&] { study.tell(1, Vector::Zero(1)); }).find("moved, replaced or removed"),
-            std::string::npos);
-  EXPECT_EQ(study.told(), 0);
-}
-
-TEST_F(StudyTest, NothingReplacesAStudy) {
-  { Study study = create(); }
-  EXPECT_NE(message_of<InputError>([&] { write_file_atomically(path(), "y\n1\n"); }).find("it is a study"),
-            std::string::npos);
-  EXPECT_EQ(Study::open(path(), Access::kRead).steps().size(), 0U);
-}
-
-TEST_F(StudyTest, WhatDoesNotChangeResultsMayChange) {
-  Study study = create();
-  std::string text = kConfig;
-  text.replace(text.find("initial = 3"), 11, "initial = 3\nkeep_models = 1");
-  study.reconfigure(text, "new.toml");
-  EXPECT_EQ(study.config().keep_models, 1);
-  EXPECT_EQ(Study::open(path(), Access::kRead).config().keep_models, 1);
-  text.replace(text.find("seed = 3"), 8, "seed = 4");
-  EXPECT_NE(message_of<InputError>([&] { study.reconfigure(text, "new.toml"); }).find("study.seed"), std::string::npos);
-  EXPECT_EQ(study.config().seed, 3U);
-}
-
-TEST_F(StudyTest, AReaderCannotWrite) {
-  create();
-  Study reader = Study::open(path(), Access::kRead);
-  EXPECT_NE(message_of<InputError>([&] { reader.ask(); }).find("opened to read"), std::string::npos);
-}
-
-TEST_F(StudyTest, TheLockOfADeadProcessIsRecognised) {
-  create();
-  EXPECT_FALSE(fs::exists(path() + ".lock"));
-  std::ofstream(path() + ".lock") << "process 4711 on somewhere since 2026-01-01T00:00:00.000Z\n";
-  const Study study = Study::open(path());
-  EXPECT_EQ(study.taken_over_from(), "process 4711 on somewhere since 2026-01-01T00:00:00.000Z");
-  EXPECT_NE(study.sessions().back().note.find("process 4711"), std::string::npos);
-}
-
-TEST_F(StudyTest, WrongFilesAreRefused) {
-  EXPECT_NE(message_of<InputError>([&] { Study::open(path("none")); }).find("no such study"), std::string::npos);
-  EXPECT_FALSE(fs::exists(path("none.lock")));
-  std::ofstream(path("text")) << "y,c\n1,2\n";
-  EXPECT_NE(message_of<InputError>([&] { Study::open(path("text"), Access::kRead); }).find("no SQLite database"),
-            std::string::npos);
-  std::ofstream(path("empty")) << "";
-  EXPECT_NE(message_of<InputError>([&] { Study::open(path("empty"), Access::kRead); }).find("not a study"),
-            std::string::npos);
-  create();
-  EXPECT_NE(message_of<InputError>([&] { create(); }).find("exists already"), std::string::npos);
-  EXPECT_THROW(Study::create(path("wrong.study"), "nonsense", "n.toml"), InputError);
-  EXPECT_FALSE(fs::exists(path("wrong.study")));
-}
-
-TEST_F(StudyTest, ATruncatedFileIsAnErrorNotACrash) {
-  {
-    Study study = create();
-    Toy toy;
-    advance(study, toy, 4);
-  }
-  const auto size = fs::file_size(path());
-  fs::resize_file(path(), size / 2);
-  EXPECT_ANY_THROW({
-    Study study = Study::open(path());
-    study.ask();
-  });
-}
-
-/// Changes a study behind its back.
-void change(const std::string& study, const std::string& sql) {
-  SQLite::Database(study, SQLite::OPEN_READWRITE).exec(sql);
-}
-
-TEST_F(StudyTest, AFileThatContradictsItselfIsRefused) {
-  {
-    Study study = create();
-    Toy toy;
-    advance(study, toy, 4);
-  }
-  for (const auto& [sql, message] : std::vector<std::pair<std::string, std::string>>{
-           {"UPDATE steps SET outputs = NULL WHERE id = 2", "step 2: wrong outputs"},
-           {"UPDATE steps SET applied = '[]' WHERE id = 2", "step 2: wrong applied control"},
-           {"UPDATE steps SET asked = '[0.1,0.2]' WHERE id = 2", "step 2: wrong control"},
-           {"UPDATE sequences SET outputs = '[]'", "sequence 1: wrong number of outputs"},
-           {"DELETE FROM steps WHERE id = 2", "step 3: the numbers have a gap"},
-           {"UPDATE steps SET status = 'asked' WHERE id = 2", "step 2: it waits, and others followed"},
-           {"UPDATE trainings SET after_step = 99", "training 1: it knows steps that are not there"}}) {
-    const std::string copy = path("copy.study");
-    fs::copy_file(path(), copy, fs::copy_options::overwrite_existing);
-    change(copy, sql);
-    EXPECT_NE(message_of<StoreError>([&] { Study::open(copy, Access::kRead); }).find(message), std::string::npos)
-        << sql;
-  }
-}
-
-TEST_F(StudyTest, AModelThatCannotBeReadCostsATrainingOnly) {
-  {
-    Study study = create();
-    Toy toy;
-    advance(study, toy, 4);
-    study.update();
-  }
-  change(path(), "UPDATE trainings SET model = '{}'");
-  Study study = Study::open(path());
-  EXPECT_EQ(study.told(), 4);
-  EXPECT_EQ(study.model(), nullptr);
-  EXPECT_EQ(study.ask().phase, StepPhase::kChosen);
-  EXPECT_NE(study.model(), nullptr);
-}
-
 TEST_F(StudyTest, ControlsStayInTheBoxAndWithinTheSlewLimits) {
   RandomStream random(5, Purpose::kTest);
   for (int configuration = 0; configuration < 12; ++configuration) {
     const double low = -random.uniform(0.0, 2.0);
     const double high = random.uniform(0.1, 3.0);
     const double slew = random.uniform(0.01, 1.5);
-    const std::string text = std::string(kConfig) + "\n";
+    const std::string text = std::string(kToyConfig) + "\n";
     std::string changed = text;
     changed.replace(changed.find("low = -1"), 8, "low = " + std::to_string(low));
     changed.replace(changed.find("high = 1"), 8, "high = " + std::to_string(high));
