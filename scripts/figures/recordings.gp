@@ -13,7 +13,7 @@ array halves[3] = [512, 500, 148]
 array ends[3] = [1023, 999, 295]
 do for [i = 1:3] {
   file = data . '/' . names[i] . '-figure.csv'
-  set title names[i] . ', rows of the second half' offset 0, -0.7
+  set title names[i] . ', rows of the second half' offset 0, -0.7 noenhanced
   set xrange [halves[i]:ends[i]]
   if (i > 1) { unset key }
   plot file using 1:4:8 every ::1 with filledcurves lc rgb '#3b6fb6' title '90 % interval', \
