@@ -40,7 +40,7 @@ void RigDriver::close() {
   }
   const bool goes_on = repeats();
   if (!rig_->close(study_.config().safe)) {
-    emit({.kind = Kind::kRig, .text = "the rig has not confirmed that the safe control is applied: look at it"});
+    emit({.kind = Kind::kFailed, .text = "it has not confirmed that the safe control is applied: look at it"});
   }
   rig_.reset();
   if (!goes_on) {
