@@ -49,7 +49,8 @@ struct SettingsLister {
 };
 
 std::string join(const MatrixRef& values) {
-  return fmt::format("{}", fmt::join(values.reshaped().begin(), values.reshaped().end(), ", "));
+  const Vector flat = values.reshaped();  // begin and end of one and the same
+  return fmt::format("{}", fmt::join(flat.begin(), flat.end(), ", "));
 }
 
 /// What only the library can set: an emission beyond "measures this state", and the paper's start.
