@@ -33,7 +33,6 @@ class Standpoint {
                              std::uint64_t seed, std::uint32_t trial, std::uint32_t step) const;
 
   const ssm::Model& model() const { return model_; }
-  const ssm::StateBelief& belief() const { return belief_; }  ///< scaled units
   Box scaled(const Box& box) const;
   ssm::Series scaled(const ssm::Dataset& data) const;
   Vector scaled_control(VectorRef control) const;

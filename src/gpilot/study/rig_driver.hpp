@@ -28,7 +28,6 @@ class RigDriver {
   bool ready();
   systems::Rig& rig() { return *rig_; }
   Study& study() { return study_; }
-  const RigRunOptions& options() const { return options_; }
   RigRunSummary& summary() { return summary_; }
 
   /// Trains if it is due.
@@ -37,8 +36,8 @@ class RigDriver {
   void adopt(TrainingResult result);
   /// Says that the outputs of a step are on the disk.
   void acknowledge(Index step);
-  /// Keeps the answer to a step. An answer that says it failed ends the sequence. False if it did.
-  bool take(Index step, const systems::RigAnswer& answer);
+  /// Keeps the answer to a step. An answer that says it failed ends the sequence.
+  void take(Index step, const systems::RigAnswer& answer);
   /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange
   /// that was no step.
   void give_up(Index step, const std::string& why);

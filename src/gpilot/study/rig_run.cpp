@@ -158,11 +158,11 @@ void RigDriver::acknowledge(Index id) {
   emit({.kind = Kind::kTold, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
 }
 
-bool RigDriver::take(Index id, const RigAnswer& answer) {
+void RigDriver::take(Index id, const RigAnswer& answer) {
   if (answer.status == RigStatus::kOk) {
     study_.tell(id, *answer.outputs, answer.applied, answer.time);
     acknowledge(id);
-    return true;
+    return;
   }
   const StepStatus status = answer.status == RigStatus::kUnsafe ? StepStatus::kUnsafe : StepStatus::kFailed;
   study_.fail(id, status, answer.message);
@@ -176,10 +176,9 @@ bool RigDriver::take(Index id, const RigAnswer& answer) {
     apply_safe();
   } catch (const RigError& error) {
     give_up(0, error.what());
-    return false;
+    return;
   }
   count_failure(answer.message);
-  return false;
 }
 
 void RigDriver::give_up(Index id, const std::string& why) {
