@@ -24,6 +24,8 @@ enum class Purpose : std::uint32_t {
   kStrategy = 12,
   kTestControls = 13,
   kBatches = 14,
+  kReference = 15,
+  kPlanner = 16,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).

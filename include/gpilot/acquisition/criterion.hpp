@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "gpilot/acquisition/planning.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/data.hpp"
@@ -23,6 +24,11 @@ struct Situation {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
   std::uint32_t step = 0;
+  PlanningOptions planning{};
+  const Box* whole_box = nullptr;         ///< of the controls after the first, where that one is limited further
+  const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null
+  const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
+  const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
 };
 
 /// What a control would teach: the larger, the more.

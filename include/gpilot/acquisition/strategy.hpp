@@ -17,6 +17,7 @@ struct Choice {
   Vector control;                                           ///< [P]
   double value = std::numeric_limits<double>::quiet_NaN();  ///< of its criterion; NaN if it has none
   int evaluations = 0;                                      ///< of the criterion
+  Matrix plan;       ///< [H x P] this control and those planned after it, or empty
   Matrix landscape;  ///< [points x P + 1] control, value: the grid of one control
 };
 

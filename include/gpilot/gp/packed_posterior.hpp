@@ -5,6 +5,18 @@
 
 namespace gpilot::gp {
 
+/// A stationary kernel, with or without a linear one beside it, and points in its domain.
+struct AnchoredKernel {
+  kernels::Kind kind = kernels::Kind::kSquaredExponential;
+  double variance = 1.0;
+  Vector length_scales;  ///< [I]
+  Vector linear_sd;      ///< [I + 1] or empty
+  Matrix anchors;        ///< [T x I]
+
+  /// k(anchors, anchors) [T x T].
+  Matrix gram() const;
+};
+
 /// The posterior of a sparse GP, folded for many predictions. With the plain features phi(x) = (k(x, Z), x, 1), the
 /// whitened ones are a = B phi, and with the eigenvectors of what the data changed, diag(I, 0) - Sigma = U diag(l) U^T,
 ///
@@ -16,13 +28,37 @@ class PackedPosterior {
  public:
   PackedPosterior(const InducingBasis& basis, const Weights& q);
 
+  /// A Gaussian process conditioned on linear measurements of its values at anchors: with the prior k of `kernel`,
+  /// whose stationary part has the anchors as its points, cov(f(x), f(y)) = k(x, y) - k(x, anchors) B k(anchors, y). B
+  /// [T x T] is symmetric and positive semi-definite. The mean is left at 0.
+  PackedPosterior(const AnchoredKernel& kernel, MatrixRef B);
+
   /// Mean and variance of f at the rows of X [N x I].
   void predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) const;
+
+  /// What further moments need of points: their scaled inputs and their projections on the directions.
+  struct Points {
+    Matrix Xs;   ///< [N x I], divided by the length scales
+    Matrix P;    ///< [N x directions]
+    Matrix phi;  ///< scratch
+  };
+
+  /// Mean of f at the rows of X [N x I] and its derivative in every input [N x I], and the points for covariance().
+  void predict(MatrixRef X, Points& points, Vector& mean, Matrix& slope) const;
+
+  /// The points alone.
+  void project(MatrixRef X, Points& points) const;
+
+  /// V(a, b) = cov(f(x_a), f(y_b)) = k(x_a, y_b) - sum_j l_j P_aj P_bj, residual of the sparse approximation included.
+  /// V is [points of x x points of y].
+  void covariance(const Points& x, const Points& y, Matrix& V) const;
 
   /// How many directions of the weights the variance needs.
   Index directions() const { return eigenvalues_.size(); }
 
  private:
+  void set_features(MatrixRef X, Points& points, Matrix* slope) const;
+
   kernels::Kind kind_;
   double variance_;
   Vector inverse_length_scales_;  ///< [I]

@@ -23,6 +23,8 @@ class Transition {
   /// Variance of the noise of each row of L x' [D]; 0 for shift rows.
   const Vector& process_variance() const { return process_variance_; }
 
+  /// (J + W_x, W_c, W_1) [D x D + P + 1]: the derivatives of linear_part().
+  const Matrix& linear_slope() const { return slope_; }
   /// The part of L x' that is no GP: J x + W (x, c, 1), for the rows of X [N x I]; result [N x D].
   Matrix linear_part(MatrixRef X) const;
   /// Mean and variance (of the function alone, Q apart) of L x' at the rows of X [N x I]; both [N x D].

@@ -18,8 +18,9 @@ namespace gpilot::study {
 struct ExplorationOptions {
   std::string strategy = "totmi";
   inference::FitOptions fit;
-  Index retrain_every = 1;  ///< steps between two trainings; in between the filter carries the state on
-  bool landscape = false;   ///< keep the criterion's values over the box (one control only)
+  acquisition::PlanningOptions planning{};  ///< of strategies that plan
+  Index retrain_every = 1;                  ///< steps between two trainings; in between the filter carries the state on
+  bool landscape = false;                   ///< keep the criterion's values over the box (one control only)
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;  ///< a stream of random numbers of its own
 

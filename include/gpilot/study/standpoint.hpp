@@ -12,6 +12,20 @@
 
 namespace gpilot::study {
 
+/// What a decision is about. User units; refers to its parts without owning them.
+struct Decision {
+  const Box& box;                         ///< of the next control
+  const ssm::Dataset* history = nullptr;  ///< all data up to now, the current sequence last, or null where the
+                                          ///< current sequence has only its first row
+  acquisition::PlanningOptions planning{};
+  const Box* whole_box = nullptr;         ///< of the controls after the next; null: `box`
+  const Vector* slew = nullptr;           ///< [P] largest change between controls, infinity = none; null: none
+  const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, the next control first; null: none
+  std::uint64_t seed = 0;
+  std::uint32_t trial = 0;
+  std::uint32_t step = 0;
+};
+
 /// Where a decision is made from: a trained model and what it believes about the current state. User units in and out.
 class Standpoint {
  public:
@@ -27,10 +41,8 @@ class Standpoint {
   /// What a criterion may look at; refers to this object and to `box` and `history`, which are in scaled units.
   acquisition::Situation situation(const Box& box, const ssm::Series* history, std::uint64_t seed,
                                    std::uint32_t trial = 0, std::uint32_t step = 0) const;
-  /// The strategy's choice inside the box. `history` is all data up to now, the current sequence last, or null where
-  /// the current sequence has only its first row.
-  acquisition::Choice choose(const acquisition::Strategy& strategy, const Box& box, const ssm::Dataset* history,
-                             std::uint64_t seed, std::uint32_t trial, std::uint32_t step) const;
+  /// The strategy's choice inside the box.
+  acquisition::Choice choose(const acquisition::Strategy& strategy, const Decision& decision) const;
 
   const ssm::Model& model() const { return model_; }
   Box scaled(const Box& box) const;

@@ -4,13 +4,13 @@
 #include <nlopt.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
 
 #include "gpilot/error.hpp"
+#include "halton.hpp"
 
 namespace gpilot::acquisition {
 
@@ -18,23 +18,12 @@ namespace {
 
 constexpr Index kMostControlsWithCorners = 6;  ///< 64 corners
 
-/// Radical inverse of k in a prime base: a Halton coordinate in (0, 1).
-double radical_inverse(Index k, Index base) {
-  double value = 0.0;
-  double digit = 1.0 / static_cast<double>(base);
-  for (; k > 0; k /= base, digit /= static_cast<double>(base)) {
-    value += digit * static_cast<double>(k % base);
-  }
-  return value;
-}
-
 /// Where the search looks first, one point a row [n x P].
 Matrix start_points(const Box& box, const SearchOptions& options) {
   const Index P = box.low.size();
   if (P == 1) {
     return Vector::LinSpaced(options.grid, box.low(0), box.high(0));
   }
-  constexpr std::array<Index, 12> kPrimes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
   const Index corners = P <= kMostControlsWithCorners ? Index{1} << P : 0;
   Matrix unit(corners + 1 + options.starts, P);
   for (Index k = 0; k < corners; ++k) {
@@ -45,10 +34,7 @@ Matrix start_points(const Box& box, const SearchOptions& options) {
   unit.row(corners).setConstant(0.5);
   for (Index k = 0; k < options.starts; ++k) {
     for (Index p = 0; p < P; ++p) {
-      // Beyond a dozen controls the coordinates repeat with a shift; a search from many starts does not mind.
-      const double u = radical_inverse(k + 1 + p / static_cast<Index>(kPrimes.size()),
-                                       kPrimes[static_cast<std::size_t>(p) % kPrimes.size()]);
-      unit(corners + 1 + k, p) = u;
+      unit(corners + 1 + k, p) = halton(k, p);
     }
   }
   Matrix points = unit * (box.high - box.low).asDiagonal();

@@ -6,11 +6,13 @@ namespace gpilot::acquisition {
 const std::vector<StrategyInfo>& strategies() {
 #define DRAW(name, function, summary) StrategyInfo{name, summary},
 #define MAXIMISE(name, function, summary) StrategyInfo{name, summary},
+#define PLAN(name, function, summary) StrategyInfo{name, summary},
   static const std::vector<StrategyInfo> all{
 #include "strategies.def"
   };
 #undef DRAW
 #undef MAXIMISE
+#undef PLAN
   return all;
 }
 

@@ -40,6 +40,42 @@ PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
   folded_.bottomRows(features - M) = basis.linear_sd.asDiagonal() * kept.bottomLeftCorner(features - M, count + 1);
 }
 
+Matrix AnchoredKernel::gram() const {
+  Matrix K = kernels::gram(kind, variance, length_scales, anchors, anchors);
+  if (linear_sd.size() > 0) {
+    const Index I = anchors.cols();
+    const Matrix scaled = anchors * linear_sd.head(I).asDiagonal();
+    K.noalias() += scaled * scaled.transpose();
+    K.array() += linear_sd(I) * linear_sd(I);
+  }
+  return K;
+}
+
+PackedPosterior::PackedPosterior(const AnchoredKernel& kernel, MatrixRef B)
+    : kind_(kernel.kind),
+      variance_(kernel.variance),
+      inverse_length_scales_(kernel.length_scales.cwiseInverse()),
+      Zs_(kernel.anchors * inverse_length_scales_.asDiagonal()),
+      linear_(kernel.linear_sd.size() > 0) {
+  const Index T = kernel.anchors.rows();
+  const Index I = kernel.anchors.cols();
+  const Index linear = linear_ ? I + 1 : 0;
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(B);
+  // k(x, anchors) = phi(x)^T [1; s^2 anchors^T; s_0^2]: the first columns. The linear kernel itself, which a sparse
+  // posterior carries in its weights, are further ones with eigenvalue -1.
+  folded_.setZero(T + linear, T + linear + 1);
+  eigenvalues_.resize(T + linear);
+  eigenvalues_.head(T) = eigen.eigenvalues();
+  folded_.topLeftCorner(T, T) = eigen.eigenvectors();
+  if (linear_) {
+    const Vector s2 = kernel.linear_sd.cwiseAbs2();
+    folded_.block(T, 0, I, T).noalias() = s2.head(I).asDiagonal() * kernel.anchors.transpose() * eigen.eigenvectors();
+    folded_.block(T + I, 0, 1, T) = s2(I) * eigen.eigenvectors().colwise().sum();
+    folded_.block(T, T, linear, linear) = kernel.linear_sd.asDiagonal();
+    eigenvalues_.tail(linear).setConstant(-1.0);
+  }
+}
+
 void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) const {
   const Index M = Zs_.rows();
   const Index I = X.cols();
@@ -71,6 +107,64 @@ void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<V
     }
     v = v.max(0.0);
   }
+}
+
+void PackedPosterior::project(MatrixRef X, Points& points) const {
+  set_features(X, points, nullptr);
+  points.P.noalias() = points.phi * folded_.leftCols(directions());
+}
+
+void PackedPosterior::predict(MatrixRef X, Points& points, Vector& mean, Matrix& slope) const {
+  const Index M = Zs_.rows();
+  const Index I = X.cols();
+  const Index r = directions();
+  slope.setZero(X.rows(), I);
+  Matrix dk(X.rows(), M);
+  set_features(X, points, &dk);
+  if (M > 0) {
+    // d mean/dx_i = sum_m weight_m dk/dr^2 2 (x_i - z_i) / l_i^2
+    dk *= (2.0 * folded_.col(r).head(M)).asDiagonal();
+    slope = dk.rowwise().sum().asDiagonal() * points.Xs;
+    slope.noalias() -= dk * Zs_;
+    slope *= inverse_length_scales_.asDiagonal();
+  }
+  if (linear_) {
+    slope.rowwise() += folded_.col(r).segment(M, I).transpose();
+  }
+  points.P.noalias() = points.phi * folded_.leftCols(r);
+  mean.noalias() = points.phi * folded_.col(r);
+}
+
+/// phi at the rows of X and, when asked for, dk/dr^2 [N x M].
+void PackedPosterior::set_features(MatrixRef X, Points& points, Matrix* slope) const {
+  const Index M = Zs_.rows();
+  const Index I = X.cols();
+  points.phi.resize(X.rows(), folded_.rows());
+  points.Xs.noalias() = X * inverse_length_scales_.asDiagonal();
+  if (M > 0) {
+    kernels::squared_distances(points.Xs, Zs_, points.phi.leftCols(M));
+    if (slope != nullptr) {
+      kernels::MatrixOut out(*slope);
+      kernels::apply_profile(kind_, variance_, points.phi.leftCols(M), &out);
+    } else {
+      kernels::apply_profile(kind_, variance_, points.phi.leftCols(M), nullptr);
+    }
+  }
+  if (linear_) {
+    points.phi.middleCols(M, I) = X;
+    points.phi.col(M + I).setOnes();
+  }
+}
+
+void PackedPosterior::covariance(const Points& x, const Points& y, Matrix& V) const {
+  V.resize(x.Xs.rows(), y.Xs.rows());
+  if (Zs_.rows() > 0) {
+    kernels::squared_distances(x.Xs, y.Xs, V);
+    kernels::apply_profile(kind_, variance_, V, nullptr);
+  } else {
+    V.setZero();
+  }
+  V.noalias() -= x.P * eigenvalues_.asDiagonal() * y.P.transpose();
 }
 
 }  // namespace gpilot::gp

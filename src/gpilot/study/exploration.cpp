@@ -68,6 +68,7 @@ struct Exploration::State {
   std::vector<ExplorationStep> steps;
   std::optional<ExplorationStep> pending;  ///< asked, not yet observed
   Index since_training = 0;
+  Matrix plan;  ///< what is left of the newest one, the next control first
 
   void train(ExplorationStep& step);
   void filter_on(ExplorationStep& step);
@@ -111,8 +112,14 @@ ExplorationStep Exploration::State::choose() {
   ExplorationStep step;
   step.step = static_cast<Index>(steps.size());
   const ssm::Dataset history{data};
-  acquisition::Choice choice =
-      standpoint->choose(*strategy, box, &history, options.seed, options.trial, static_cast<std::uint32_t>(step.step));
+  acquisition::Choice choice = standpoint->choose(*strategy, {.box = box,
+                                                              .history = &history,
+                                                              .planning = options.planning,
+                                                              .previous_plan = plan.rows() > 1 ? &plan : nullptr,
+                                                              .seed = options.seed,
+                                                              .trial = options.trial,
+                                                              .step = static_cast<std::uint32_t>(step.step)});
+  plan = choice.plan.rows() > 1 ? Matrix(choice.plan.bottomRows(choice.plan.rows() - 1)) : Matrix();
   step.asked = std::move(choice.control);
   step.criterion = choice.value;
   step.evaluations = choice.evaluations;

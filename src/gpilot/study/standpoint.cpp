@@ -14,6 +14,16 @@ bool sensible(const ssm::StateBelief& belief) {
   return belief.covariance.allFinite() && belief.mean.cwiseAbs().maxCoeff() < kAbsurdState;
 }
 
+/// Every row of a matrix of controls through a function of one.
+template <typename Convert>
+Matrix rows_converted(const Matrix& controls, const Convert& convert) {
+  Matrix result(controls.rows(), controls.cols());
+  for (Index n = 0; n < controls.rows(); ++n) {
+    result.row(n) = convert(controls.row(n).transpose()).transpose();
+  }
+  return result;
+}
+
 }  // namespace
 
 Standpoint::Standpoint(ssm::Model model, std::uint64_t seed)
@@ -60,21 +70,41 @@ acquisition::Situation Standpoint::situation(const Box& box, const ssm::Series* 
           .step = step};
 }
 
-acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, const Box& box,
-                                       const ssm::Dataset* history, std::uint64_t seed, std::uint32_t trial,
-                                       std::uint32_t step) const {
+acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, const Decision& decision) const {
+  const Box& box = decision.box;
   const Box inside = scaled(box);
   std::optional<ssm::Series> series;
-  if (history != nullptr) {
-    series = scaled(*history);
+  if (decision.history != nullptr) {
+    series = scaled(*decision.history);
   }
-  acquisition::Choice choice = strategy.choose(situation(inside, series ? &*series : nullptr, seed, trial, step));
+  acquisition::Situation here =
+      situation(inside, series ? &*series : nullptr, decision.seed, decision.trial, decision.step);
+  here.planning = decision.planning;
+  Box whole;
+  if (decision.whole_box != nullptr) {
+    whole = scaled(*decision.whole_box);
+    here.whole_box = &whole;
+  }
+  Vector slew;
+  if (decision.slew != nullptr) {
+    slew = decision.slew->cwiseQuotient(model_.scaling.control_scale);
+    here.slew = &slew;
+  }
+  Matrix plan;
+  if (decision.previous_plan != nullptr) {
+    plan = rows_converted(*decision.previous_plan, [this](VectorRef c) { return scaled_control(c); });
+    here.previous_plan = &plan;
+  }
+  acquisition::Choice choice = strategy.choose(here);
   // Rounding on the way through scaled units must not leave the box.
-  choice.control = user_control(choice.control).cwiseMax(box.low).cwiseMin(box.high);
-  for (Index n = 0; n < choice.landscape.rows(); ++n) {
+  const auto to_user = [this](const Box& limits) {
+    return [this, &limits](VectorRef c) { return Vector(user_control(c).cwiseMax(limits.low).cwiseMin(limits.high)); };
+  };
+  choice.control = to_user(box)(choice.control);
+  choice.plan = rows_converted(choice.plan, to_user(decision.whole_box != nullptr ? *decision.whole_box : box));
+  if (choice.landscape.rows() > 0) {
     const Index P = box.low.size();
-    choice.landscape.row(n).head(P) =
-        user_control(choice.landscape.row(n).head(P).transpose()).cwiseMax(box.low).cwiseMin(box.high).transpose();
+    choice.landscape.leftCols(P) = rows_converted(choice.landscape.leftCols(P), to_user(box));
   }
   return choice;
 }

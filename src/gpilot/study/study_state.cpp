@@ -271,8 +271,12 @@ StepRecord Study::State::choose(const SequenceRecord& sequence) {
       if (has_rows) {
         history = data(step.id);
       }
-      const acquisition::Choice choice = standpoint->choose(*strategy, reach, history ? &*history : nullptr,
-                                                            config.seed, 0, static_cast<std::uint32_t>(step.id));
+      const acquisition::Choice choice = standpoint->choose(*strategy, {.box = reach,
+                                                                        .history = history ? &*history : nullptr,
+                                                                        .whole_box = &config.box,
+                                                                        .slew = &config.slew,
+                                                                        .seed = config.seed,
+                                                                        .step = static_cast<std::uint32_t>(step.id)});
       step.asked = choice.control;
       step.criterion = choice.value;
       step.evaluations = choice.evaluations;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "gpilot/acquisition/criterion.hpp"
+#include "gpilot/gp/packed_posterior.hpp"
+#include "gpilot/types.hpp"
+
+namespace gpilot::acquisition {
+
+/// Where the model will be used, and how uncertain its function is there. Scaled units.
+struct Reference {
+  Matrix X;                                         ///< [R x I] points (x, c)
+  std::vector<gp::PackedPosterior::Points> points;  ///< [G] the same as each Gaussian process sees them
+  std::vector<Vector> sd;                           ///< [G] of [R]: of f at the points
+  double variance = 0.0;                            ///< of f, mean over points and Gaussian processes
+};
+
+/// Points of the declared region, or, where none is declared, of runs of the model under the controls that are
+/// expected.
+Reference make_reference(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty);
+
+/// Points spread evenly over a box of (x, c) [R x I].
+Matrix region_points(const Box& region, Index count);
+
+/// Points that runs of the model from p(x_0) pass through under controls that are held for 1 to 5 rows, uniform in the
+/// box or at its corners, or for 8 to 20 rows [R x I]. A run ends where it leaves what the model's scales were made for
+/// by more than its own width on either side.
+Matrix roll_out_points(const Situation& situation, Index count);
+
+}  // namespace gpilot::acquisition

@@ -1,0 +1,48 @@
+#include "gpilot/acquisition/planning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gpilot/error.hpp"
+
+namespace gpilot::acquisition {
+
+namespace {
+
+constexpr Index kLongestHorizon = 200;
+constexpr Index kPlannedValues = 10;
+constexpr Index kShortestHorizon = 3;
+
+}  // namespace
+
+void PlanningOptions::validate() const {
+  if (horizon < 0 || horizon > kLongestHorizon) {
+    throw InputError(
+        fmt::format("horizon: {} steps, expected 1 to {}, or 0 for the default", horizon, kLongestHorizon));
+  }
+  const Index longest = horizon > 0 ? horizon : kLongestHorizon;
+  if (hold < 1 || hold > longest) {
+    throw InputError(fmt::format("plan-hold: {} steps, expected 1 to the horizon", hold));
+  }
+  if (commit < 1 || commit > longest) {
+    throw InputError(fmt::format("commit: {} steps, expected 1 to the horizon", commit));
+  }
+  if (evaluations < 1) {
+    throw InputError(fmt::format("plan-evaluations: {}, expected at least 1", evaluations));
+  }
+  if (!(milliseconds >= 0.0) || !std::isfinite(milliseconds)) {
+    throw InputError(
+        fmt::format("plan-ms: {}, expected a positive number of milliseconds, or 0 for none", milliseconds));
+  }
+  if (draws < 0 || draws > kLongestHorizon) {
+    throw InputError(fmt::format("plan-draws: {} functions, expected 0 to {}", draws, kLongestHorizon));
+  }
+}
+
+Index PlanningOptions::rows(Index controls) const {
+  return horizon > 0 ? horizon : std::max(kShortestHorizon, kPlannedValues / std::max<Index>(controls, 1));
+}
+
+}  // namespace gpilot::acquisition

@@ -1,0 +1,158 @@
+#include "gpilot/acquisition/roll_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpilot::acquisition {
+
+namespace {
+
+constexpr double kFarthest = 30.0;  ///< scaled: a path beyond has left the model, and is held there
+
+}  // namespace
+
+void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, const Matrix& C, Matrix& response,
+                     Matrix& start_response) {
+  const auto H = static_cast<Index>(F.size());
+  const Index D = L_inverse.rows();
+  const Index E = C.rows();
+  response.setZero(E * H, D * H);
+  start_response.resize(E * H, D);
+  Matrix M(D, D);
+  Matrix next(D, D);
+  Matrix CM(E, D);
+  for (Index t = 0; t < H; ++t) {
+    M = L_inverse;
+    for (Index s = t; s < H; ++s) {
+      CM.noalias() = C.lazyProduct(M);
+      for (Index d = 0; d < D; ++d) {
+        response.block(s * E, d * H + t, E, 1) = CM.col(d);
+      }
+      if (s + 1 < H) {
+        next.noalias() = F[static_cast<std::size_t>(s + 1)].lazyProduct(M);
+        M.swap(next);
+      }
+    }
+  }
+  M = F[0];
+  for (Index s = 0; s < H; ++s) {
+    start_response.middleRows(s * E, E).noalias() = C.lazyProduct(M);
+    if (s + 1 < H) {
+      next.noalias() = F[static_cast<std::size_t>(s + 1)].lazyProduct(M);
+      M.swap(next);
+    }
+  }
+}
+
+RollOut::RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon)
+    : transition_(situation.transition),
+      belief_(situation.belief),
+      H_(horizon),
+      D_(transition_.structure().states),
+      P_(transition_.structure().controls),
+      E_(transition_.structure().outputs) {
+  for (std::size_t g = 0; g < transition_.bases().size(); ++g) {
+    rows_.push_back({gp::PackedPosterior(transition_.bases()[g], transition_.weights()[g]), &uncertainty[g]});
+  }
+  F_.assign(static_cast<std::size_t>(H_), Matrix::Zero(D_, D_));
+  out_.mean.resize(E_ * H_);
+  out_.V.resize(rows_.size());
+}
+
+void RollOut::run(MatrixRef plans) {
+  run(plans, belief_.mean.replicate(1, plans.cols()));
+  known_start_ = false;
+}
+
+void RollOut::run(MatrixRef plans, MatrixRef x) {
+  N_ = plans.cols();
+  known_start_ = true;
+  const Index I = D_ + P_;
+  X_.resize(H_ * N_, I);
+  Y_.resize(H_ * N_, E_);
+  for (Row& row : rows_) {
+    row.slope.resize(H_ * N_, I);
+  }
+  sensible_rows_.assign(static_cast<std::size_t>(N_), H_);
+  x_ = x.transpose();
+  for (Index t = 0; t < H_; ++t) {
+    X_.block(t * N_, 0, N_, D_) = x_;
+    X_.block(t * N_, D_, N_, P_) = plans.middleRows(t * P_, P_).transpose();
+    advance(t);
+  }
+  for (Row& row : rows_) {
+    row.uncertainty->project(X_, row.points);
+  }
+}
+
+/// x_ from row t to row t + 1 of all plans.
+void RollOut::advance(Index t) {
+  const Index first = t * N_;
+  const auto X = X_.middleRows(first, N_);
+  z_ = transition_.linear_part(X);
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    Row& row = rows_[g];
+    row.posterior.predict(X, row.step, mean_, slope_);
+    row.slope.middleRows(first, N_) = slope_;
+    z_.col(transition_.row_states()[g]) += mean_;
+  }
+  x_.noalias() = z_ * transition_.left_inverse().transpose();
+  for (Index n = 0; n < N_; ++n) {
+    if (!(x_.row(n).cwiseAbs().maxCoeff() <= kFarthest)) {  // NaN, too
+      Index& rows = sensible_rows_[static_cast<std::size_t>(n)];
+      rows = std::min(rows, t);
+      x_.row(n) = X_.block(first + n, 0, 1, D_);
+    }
+  }
+  const ssm::Parameters& p = transition_.parameters();
+  Y_.middleRows(first, N_).noalias() = x_ * p.C.transpose();
+  Y_.middleRows(first, N_).rowwise() += p.d.transpose();
+}
+
+/// F_t along the path of plan n.
+void RollOut::set_path_slopes(Index n) {
+  scratch_ = transition_.linear_slope().leftCols(D_);
+  for (Index t = 0; t < H_; ++t) {
+    Matrix slope = scratch_;
+    for (std::size_t g = 0; g < rows_.size(); ++g) {
+      slope.row(transition_.row_states()[g]) += rows_[g].slope.block(t * N_ + n, 0, 1, D_);
+    }
+    F_[static_cast<std::size_t>(t)].noalias() = transition_.left_inverse() * slope;
+  }
+}
+
+const PlannedOutputs& RollOut::outputs(Index n) {
+  set_path_slopes(n);
+  output_response(F_, transition_.left_inverse(), transition_.parameters().C, out_.response, start_response_);
+  for (Index t = 0; t < H_; ++t) {
+    out_.mean.segment(t * E_, E_) = Y_.row(t * N_ + n).transpose();
+  }
+  out_.noise.setZero(E_ * H_, E_ * H_);
+  const Vector r = transition_.parameters().log_r.array().exp();
+  out_.noise.diagonal() = r.replicate(H_, 1);
+  if (!known_start_) {
+    scratch_.noalias() = start_response_ * belief_.covariance;
+    out_.noise.noalias() += scratch_ * start_response_.transpose();
+  }
+  for (Index d = 0; d < D_; ++d) {
+    if (const double q = transition_.process_variance()(d); q > 0.0) {
+      const auto response = out_.response.middleCols(d * H_, H_);
+      out_.noise.noalias() += q * response * response.transpose();
+    }
+  }
+  out_.signal.setZero(E_ * H_, E_ * H_);
+  using Strided = Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    Row& row = rows_[g];
+    const Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic> stride(H_ * N_, N_);
+    row.own.Xs = Strided(row.points.Xs.data() + n, H_, row.points.Xs.cols(), stride);
+    row.own.P = Strided(row.points.P.data() + n, H_, row.points.P.cols(), stride);
+    row.uncertainty->covariance(row.own, row.own, out_.V[g]);
+    const auto response = out_.response.middleCols(transition_.row_states()[g] * H_, H_);
+    scratch_.noalias() = response * out_.V[g];
+    out_.signal.noalias() += scratch_ * response.transpose();
+  }
+  return out_;
+}
+
+}  // namespace gpilot::acquisition
