@@ -29,6 +29,7 @@ struct CompareArguments {
   std::vector<std::string> boxes;
   std::uint64_t seed = 0;
   bool paper = false;
+  bool observe_states = false;
   std::string output;
   Format format = Format::kText;
 };
@@ -43,8 +44,11 @@ study::SystemBox parse_system_box(const std::string& text) {
 }
 
 ComparisonOptions options_from(const CompareArguments& arguments) {
-  ComparisonOptions options{
-      .systems = arguments.systems, .seed = arguments.seed, .paper = arguments.paper, .boxes = {}};
+  ComparisonOptions options{.systems = arguments.systems,
+                            .seed = arguments.seed,
+                            .paper = arguments.paper,
+                            .boxes = {},
+                            .observe_states = arguments.observe_states};
   const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
     if (!text.empty()) {
       value = parse_count(option, text, lowest);
@@ -155,6 +159,7 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
+  add_observe_states(command, arguments.observe_states);
 }
 
 }  // namespace
@@ -177,10 +182,13 @@ void add_compare(CLI::App& app) {
   command->footer(
       "Every finished trial is stored at once: interrupt with Ctrl-C, and the same command goes on. With more trials,\n"
       "strategies or systems it extends what is there. DIR/results.csv has the columns system, strategy, trial, step,\n"
-      "metric, value; DIR/summary.json, which --format json prints, the statistics of all metrics. Examples:\n"
+      "metric, value; DIR/summary.json, which --format json prints, the statistics of all metrics. With\n"
+      "--observe-states the rmse is still that of the outputs which are measured without it: figures compare. "
+      "Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --trials 50 -o strong\n"
+      "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");
   command->callback([arguments] { run_compare(*arguments); });
 }

@@ -93,4 +93,8 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
       ->default_str(std::to_string(seed));
 }
 
+void add_observe_states(CLI::App& command, bool& observe_states) {
+  command.add_flag("--observe-states", observe_states, "measure every state: also th_dot, as y_th_dot, beside y_th");
+}
+
 }  // namespace gpilot::cli

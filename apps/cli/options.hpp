@@ -32,5 +32,7 @@ enum class Format { kText, kJson };
 void add_format(CLI::App& command, Format& format);
 /// Adds --seed S, a whole number from 0 to 2^64 - 1.
 void add_seed(CLI::App& command, std::uint64_t& seed);
+/// Adds --observe-states, see systems::System::observe_states().
+void add_observe_states(CLI::App& command, bool& observe_states);
 
 }  // namespace gpilot::cli

@@ -96,7 +96,8 @@ Json configuration(const System& system, const TrialOptions& options) {
                {"initial", options.initial},
                {"retrain_every", options.retrain_every},
                {"seed", options.seed},
-               {"paper", options.paper}};
+               {"paper", options.paper},
+               {"observe_states", !spec.added_outputs.empty()}};
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
   }
@@ -253,6 +254,9 @@ void run_simulation(const RunArguments& arguments) {
   const std::unique_ptr<System> system = systems::make_system(arguments.target);
   if (!arguments.box.empty()) {
     system->set_control_box(parse_box("--box", arguments.box));
+  }
+  if (arguments.observe_states) {
+    system->observe_states();
   }
   const TrialOptions options = options_from(arguments, *system);
   Record record(arguments.output, configuration(*system, options));

@@ -31,6 +31,12 @@ expect_equal "summary with two threads" "$(numbers two)" "$(numbers one)"
 start() { grep "^kink,$1,1,0,rmse," one/results.csv | cut -d, -f6; }
 expect_equal "start of trial 1" "$(start totmi)" "$(start random)"
 
+# All states observed: one more error, and another comparison.
+observed=(compare pendulum --strategies random --trials 1 --steps 1)
+"$program" "${observed[@]}" --observe-states -o observed >/dev/null 2>&1
+expect_equal "errors of the velocity" "$(grep -c ',rmse.y_th_dot,[0-9]' observed/results.csv)" 2
+expect_refused "observe_states is true there, not false" "${observed[@]}" -o observed
+
 # Interrupted after the first trial, it goes on.
 long=(compare kink --strategies "random,totmi" --trials 10 --steps 10)
 "$program" "${long[@]}" --threads 2 -o whole >/dev/null 2>&1

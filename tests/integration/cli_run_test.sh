@@ -55,6 +55,12 @@ cmp -s a/data.csv b/data.csv || fail "the same seed gave other data"
 cmp -s a/model.json b/model.json || fail "the same seed gave another model"
 expect_line '"rmse"' b.json
 
+# All states observed.
+"$program" run pendulum --strategy random --steps 1 --seed 2 --observe-states -o observed >/dev/null
+expect_equal "observed columns" "$(head -1 observed/data.csv)" "t,c,y_th,y_th_dot"
+expect_line '"observe_states": true' observed/run.json
+expect_line '"rmse.y_th_dot"' observed/steps.jsonl
+
 # Initial controls from a file (a recording: its last row has no control), an empty directory, fewer trainings, a box.
 "$program" simulate pendulum --steps 4 --seed 2 -o first.csv >/dev/null
 mkdir c

@@ -40,6 +40,7 @@ struct ComparisonOptions {
   std::uint64_t seed = 0;
   bool paper = false;  ///< the paper's kernels, initial values and training
   std::vector<SystemBox> boxes;
+  bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
   void validate() const;

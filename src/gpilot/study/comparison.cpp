@@ -39,6 +39,9 @@ RunJob trial_runner(const ComparisonOptions& options) {
     if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
       system->set_control_box(given->box);
     }
+    if (options.observe_states) {
+      system->observe_states();
+    }
     benches->emplace(name, std::move(system));
   }
   const TrialOptions common{.steps = options.steps,

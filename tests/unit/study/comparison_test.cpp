@@ -187,6 +187,35 @@ TEST_F(ComparisonDirectory, RealTrialsDoNotDependOnThreads) {
   EXPECT_NE(results("narrow"), results("two"));
 }
 
+TEST_F(ComparisonDirectory, ObservedStatesAreAnotherComparison) {
+  ComparisonOptions options{.systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .steps = 1, .boxes = {}};
+  run_comparison(options, path("latent"), {.threads = 1});
+  EXPECT_EQ(results("latent").find("rmse.y_th_dot"), std::string::npos);
+  options.observe_states = true;
+  run_comparison(options, path(), {.threads = 1});
+  EXPECT_NE(results().find("pendulum,random,0,1,rmse.y_th_dot,"), std::string::npos);
+  expect_refused(options, "observe_states is false there, not true", "latent");
+  options.observe_states = false;
+  expect_refused(options, "observe_states is true there, not false");
+}
+
+TEST_F(ComparisonDirectory, OfAVersionThatKnewNoObservedStatesGoesOn) {
+  FakeTrials fake;
+  run_comparison(small_options(), path(), fake.execution());
+  std::string text = content(path() + "/comparison.json");
+  const std::string field = "  \"observe_states\": false,\n";
+  const std::size_t at = text.find(field);
+  ASSERT_NE(at, std::string::npos);
+  write(path() + "/comparison.json", text.erase(at, field.size()));
+  FakeTrials again;
+  EXPECT_EQ(run_comparison(small_options(), path(), again.execution()).found, 12);
+  EXPECT_EQ(again.runs, 0);
+  write(path() + "/comparison.json", text);
+  ComparisonOptions observed = small_options();
+  observed.observe_states = true;
+  expect_refused(observed, "observe_states is false there, not true");
+}
+
 TEST_F(ComparisonDirectory, GoesOnWhereItWasStopped) {
   FakeTrials fake;
   run_comparison(small_options(), path("whole"), fake.execution());

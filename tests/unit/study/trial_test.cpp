@@ -63,6 +63,17 @@ TEST(Trial, HoldsWhatThereIsAtEveryStepAndAfterAnException) {
   EXPECT_EQ(trial.data.controls.topRows(7), whole.data.controls.topRows(7));
 }
 
+TEST(Trial, ObservedStatesSeeTheSameMotion) {
+  const auto system = systems::make_system("pendulum");
+  const Trial latent = run_trial(*system, Evaluation(*system), short_trial("random"));
+  system->observe_states();
+  const Trial observed = run_trial(*system, Evaluation(*system), short_trial("random"));
+  EXPECT_EQ(latent.data.controls.topRows(8), observed.data.controls.topRows(8));
+  EXPECT_EQ(latent.data.outputs.bottomRows(8), observed.data.outputs.bottomRows(8).leftCols(1));
+  EXPECT_EQ(observed.model.gp.parameters.C, Matrix::Identity(2, 2));
+  EXPECT_FALSE(observed.model.gp.structure.kinematics.empty());  // still the derivative of the angle
+}
+
 TEST(Trial, TakesInitialControls) {
   const auto system = systems::make_system("pendulum");
   const Evaluation evaluation(*system);
@@ -107,6 +118,8 @@ TEST(SystemModel, EveryColumnHasARange) {
     const ssm::ModelSpec spec = model_spec(*system);
     EXPECT_EQ(spec.ranges.size(), spec.inputs.size() + spec.outputs.size() + spec.derivatives.size()) << name;
     spec.validate();
+    system->observe_states();
+    EXPECT_NO_THROW(model_spec(*system).validate()) << name;
   }
 }
 
