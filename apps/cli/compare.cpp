@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ struct CompareArguments {
   std::uint64_t seed = 0;
   bool paper = false;
   bool observe_states = false;
+  LimitArguments limits;
   std::string output;
   Format format = Format::kText;
 };
@@ -48,7 +50,9 @@ ComparisonOptions options_from(const CompareArguments& arguments) {
                             .seed = arguments.seed,
                             .paper = arguments.paper,
                             .boxes = {},
-                            .observe_states = arguments.observe_states};
+                            .observe_states = arguments.observe_states,
+                            .limits = arguments.limits.parsed(),
+                            .delta = arguments.limits.parsed_delta()};
   const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
     if (!text.empty()) {
       value = parse_count(option, text, lowest);
@@ -107,6 +111,13 @@ void print_text(const CompareArguments& arguments, const ComparisonOutcome& outc
       "below\n"
       "the median of where random ends; median over trials, of random itself too.\n",
       summary.last_step);
+  if (std::ranges::any_of(summary.systems, [](const study::SystemSummary& s) { return !s.violations.empty(); })) {
+    fmt::print(
+        "Outside the limits: share of the chosen steps whose true output, noise apart, lies outside; what the model "
+        "made "
+        "of\n"
+        "it beforehand; steps for which no plan kept the limits; the same share of the initial measurements.\n");
+  }
   fmt::print(
       "Wrote results.csv, timings.csv, summary.json and comparison.json to {} ({} trials, {} of them found there)\n",
       arguments.output, outcome.total, outcome.found);
@@ -160,6 +171,7 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
   add_observe_states(command, arguments.observe_states);
+  add_limits(command, arguments.limits);
 }
 
 }  // namespace
