@@ -195,12 +195,13 @@ void add_compare(CLI::App& app) {
       "Every finished trial is stored at once: interrupt with Ctrl-C, and the same command goes on. With more trials,\n"
       "strategies or systems it extends what is there. DIR/results.csv has the columns system, strategy, trial, step,\n"
       "metric, value; DIR/summary.json, which --format json prints, the statistics of all metrics. With\n"
-      "--observe-states the rmse is still that of the outputs which are measured without it: figures compare. "
-      "Examples:\n"
+      "--observe-states the rmse is still that of the outputs which are measured without it: figures compare. With\n"
+      "--limit the table also has the share of steps in which the true output, noise apart, was outside. Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --trials 50 -o strong\n"
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
+      "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");
   command->callback([arguments] { run_compare(*arguments); });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "config_archives.hpp"
@@ -197,6 +198,18 @@ void check_nodes(const ssm::ModelSpec& spec) {
   }
 }
 
+void check_until_sd(const StudyConfig& c) {
+  if (std::isnan(c.until_sd)) {
+    return;
+  }
+  for (const std::string& wrong :
+       {complaint(c.until_sd, NumberRule::kPositive), acquisition::no_reference_sd(c.strategy)}) {
+    if (!wrong.empty()) {
+      throw ConfigError({"study", -1, "", "until_sd"}, wrong);
+    }
+  }
+}
+
 }  // namespace
 
 std::string KeyPath::text() const {
@@ -234,6 +247,7 @@ void StudyConfig::validate() const {
                       fmt::format("expected a probability between 0 and 1, not {}", limits.delta));
   }
   check_nodes(model);
+  check_until_sd(*this);
   try {
     fit.validate();
   } catch (const InputError& error) {

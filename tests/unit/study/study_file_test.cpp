@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/study/study.hpp"
 #include "gpilot/study/study_error.hpp"
@@ -115,6 +116,24 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
   const Step again = Study::open(path(), Access::kRead).suggest();
   EXPECT_EQ(again.violation, 0.75);
   EXPECT_FALSE(again.safe);
+}
+
+TEST_F(StudyFileTest, SaysWhenItsModelIsSureEnough) {
+  const auto able = std::ranges::find(acquisition::strategies(), true, &acquisition::StrategyInfo::reference_sd);
+  if (able == acquisition::strategies().end()) {
+    GTEST_SKIP() << "no strategy looks at a reference";
+  }
+  std::string text = kToyConfig;
+  text.replace(text.find("\"totmi\""), 7, "\"" + able->name + "\"\nuntil_sd = 1e-6");
+  {
+    Study study = Study::create(path(), text, "toy.toml");
+    Toy toy;
+    advance(study, toy, 5);
+    EXPECT_GT(study.steps()[4].reference_sd, 0.0);
+    EXPECT_EQ(study.sure_enough(), "");
+  }
+  change(path(), "UPDATE steps SET reference_sd = 1e-7 WHERE id = 5");
+  EXPECT_NE(Study::open(path(), Access::kRead).sure_enough().find("stopped after 2 step(s)"), std::string::npos);
 }
 
 TEST_F(StudyFileTest, AReaderCannotWrite) {
