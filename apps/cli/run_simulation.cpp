@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -55,8 +56,20 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
     options.initial = options.initial_controls->rows();
     systems::check_in_control_box(system, *options.initial_controls);
   }
-  options.validate();
+  if (const std::vector<acquisition::NamedLimit> limits = arguments.limits.parsed(); !limits.empty()) {
+    options.limits = acquisition::make_limits(systems::channel_names(system.spec().outputs), limits,
+                                              arguments.limits.parsed_delta());
+  } else {
+    arguments.limits.parsed_delta();  // throws if it is given alone
+  }
+  if (!arguments.until_sd.empty()) {
+    options.until_sd = parse_number("--until-sd", arguments.until_sd);
+    if (!(options.until_sd > 0.0)) {
+      throw InputError(fmt::format("--until-sd: expected a positive number, not '{}'", arguments.until_sd));
+    }
+  }
   acquisition::make_strategy(options.strategy);  // throws for an unknown name
+  options.validate();
   return options;
 }
 
@@ -96,9 +109,18 @@ Json configuration(const System& system, const TrialOptions& options) {
                {"initial", options.initial},
                {"retrain_every", options.retrain_every},
                {"seed", options.seed},
-               {"paper", options.paper}};
+               {"paper", options.paper},
+               {"observe_states", !spec.added_outputs.empty()}};
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
+  }
+  if (!std::isnan(options.until_sd)) {
+    json["until_sd"] = options.until_sd;
+  }
+  if (options.limits) {
+    json["limits"] = {{"low", by_name(spec.outputs, options.limits->low)},
+                      {"high", by_name(spec.outputs, options.limits->high)},
+                      {"delta", options.limits->delta}};
   }
   return json;
 }
@@ -124,6 +146,9 @@ Json step_json(const System& system, const TrialStep& step, const ssm::Sequence&
       {"trained", e.trained},
       {"status", e.status},
       {"chosen", e.chosen},
+      {"violation", e.violation},
+      {"safe", e.safe},
+      {"reference_sd", e.reference_sd},
       {"seconds", {{"choose", e.choose_seconds}, {"train", e.train_seconds}, {"evaluate", step.evaluate_seconds}}},
       {"metrics", metrics}};
   line.update(rest);
@@ -226,6 +251,27 @@ void print_step(std::FILE* stream, const TrialStep& step, Index initial) {
   std::fflush(stream);
 }
 
+/// What a metric adds up to over the steps after the first `from`.
+double total(const study::Trial& trial, std::string_view metric, std::size_t from) {
+  double sum = 0.0;
+  for (std::size_t k = from; k < trial.steps.size(); ++k) {
+    const auto found = std::ranges::find(trial.steps[k].metrics, metric, &study::Metric::name);
+    sum += found == trial.steps[k].metrics.end() ? 0.0 : found->value;
+  }
+  return sum;
+}
+
+/// How the limits were kept, as far as nobody but a simulator knows.
+void print_violations(const TrialOptions& options, const study::Trial& trial) {
+  const auto initial = static_cast<double>(options.initial);
+  const double at_first = total(trial, study::kLimitMetrics[0], 0) - total(trial, study::kLimitMetrics[0], 1);
+  fmt::print(
+      "outside the limits: {:.0f} of {} steps, and {:.0f} of {} measurements before them; no plan that keeps "
+      "them was found in {:.0f} step(s)\n",
+      total(trial, study::kLimitMetrics[0], 1), trial.steps.size() - 1, initial * at_first, options.initial,
+      total(trial, study::kLimitMetrics[2], 1));
+}
+
 void print_summary(const RunArguments& arguments, const System& system, const study::Trial& trial) {
   const TrialStep& last = trial.steps.back();
   if (arguments.format == Format::kText) {
@@ -237,10 +283,15 @@ void print_summary(const RunArguments& arguments, const System& system, const st
   for (const study::Metric& metric : last.metrics) {
     metrics[metric.name] = metric.value;
   }
-  const Json summary = {{"directory", arguments.output},     {"system", system.spec().name},
-                        {"strategy", arguments.strategy},    {"seed", arguments.seed},
-                        {"steps", trial.steps.size() - 1},   {"rows", trial.data.rows()},
-                        {"status", last.exploration.status}, {"metrics", metrics}};
+  const Json summary = {{"directory", arguments.output},
+                        {"system", system.spec().name},
+                        {"strategy", arguments.strategy},
+                        {"seed", arguments.seed},
+                        {"steps", trial.steps.size() - 1},
+                        {"rows", trial.data.rows()},
+                        {"status", last.exploration.status},
+                        {"metrics", metrics},
+                        {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
   fmt::print("{}\n", summary.dump(2));
 }
 
@@ -253,6 +304,9 @@ void run_simulation(const RunArguments& arguments) {
   const std::unique_ptr<System> system = systems::make_system(arguments.target);
   if (!arguments.box.empty()) {
     system->set_control_box(parse_box("--box", arguments.box));
+  }
+  if (arguments.observe_states) {
+    system->observe_states();
   }
   const TrialOptions options = options_from(arguments, *system);
   Record record(arguments.output, configuration(*system, options));
@@ -279,9 +333,15 @@ void run_simulation(const RunArguments& arguments) {
   }
   record.finish(*system, trial);
   const auto done = static_cast<Index>(trial.steps.size()) - 1;
-  if (done < options.steps) {
+  if (done < options.steps && trial.stopped.empty()) {
     throw Interrupted(
         fmt::format("interrupted after step {} of {}; all files are in {}", done, options.steps, arguments.output));
+  }
+  if (!trial.stopped.empty()) {
+    fmt::print(progress, "{}\n", trial.stopped);
+  }
+  if (options.limits && arguments.format == Format::kText) {
+    print_violations(options, trial);
   }
   print_summary(arguments, *system, trial);
 }

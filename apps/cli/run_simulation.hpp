@@ -18,6 +18,9 @@ struct RunArguments {
   std::string box;
   std::uint64_t seed = 0;
   bool paper = false;
+  bool observe_states = false;
+  LimitArguments limits;
+  std::string until_sd;
   std::string rig;
   std::string period;
   bool resume = false;

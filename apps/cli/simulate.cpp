@@ -37,6 +37,7 @@ struct SimulateArguments {
   std::string process_noise;
   std::string output_noise;
   bool with_states = false;
+  bool observe_states = false;
   std::string output;
   Format format = Format::kText;
 };
@@ -72,6 +73,9 @@ std::unique_ptr<System> configured_system(const SimulateArguments& arguments) {
   }
   if (!arguments.box.empty()) {
     system->set_control_box(parse_box("--box", arguments.box));
+  }
+  if (arguments.observe_states) {
+    system->observe_states();
   }
   return system;
 }
@@ -179,6 +183,7 @@ void add_system_options(CLI::App& command, SimulateArguments& arguments) {
       ->allow_extra_args(false);
   command.add_option("--dt", arguments.dt, "seconds per step")->type_name("DT");
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
+  add_observe_states(command, arguments.observe_states);
 }
 
 }  // namespace
@@ -200,7 +205,8 @@ void add_simulate(CLI::App& app) {
       "  gpilot simulate kink --steps 600 --controls 0.8 --output-noise 0.09 -o kink.csv\n"
       "  gpilot simulate cart-pole --steps 35 --hold 1:5 --with-states -o cart.csv\n"
       "  gpilot simulate tras --steps 50 --controls 0.3,-0.1 --process-noise none --output-noise none -o -\n"
-      "  gpilot simulate pendulum --steps 50 --x0 -1,0 --set b=0 --box -1:1 -o swing.csv");
+      "  gpilot simulate pendulum --steps 50 --x0 -1,0 --set b=0 --box -1:1 -o swing.csv\n"
+      "  gpilot simulate pendulum --steps 50 --observe-states -o observed.csv");
   command->callback([arguments] { run_simulate(*arguments); });
 }
 

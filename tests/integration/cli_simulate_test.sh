@@ -29,6 +29,11 @@ cut -d, -f1-3 b.csv | cmp -s - a.csv || fail "--with-states changes the data"
 ! cmp -s a.csv c.csv || fail "the seed does not matter"
 "$program" simulate pendulum --steps 10 --seed 3 -o - | cmp -s - a.csv || fail "-o -"
 
+# Observed states are further outputs; what was measured before is measured the same.
+"$program" simulate pendulum --steps 10 --seed 3 --observe-states -o o.csv >/dev/null
+expect_equal "observed states" "$(head -1 o.csv)" "t,c,y_th,y_th_dot"
+cut -d, -f1-3 o.csv | cmp -s - a.csv || fail "--observe-states changes the data"
+
 # Controls from a file: a run's own file replays it.
 "$program" simulate pendulum --steps 10 --seed 3 --controls a.csv -o d.csv >/dev/null
 cmp -s a.csv d.csv || fail "--controls FILE does not replay"

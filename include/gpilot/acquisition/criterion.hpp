@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "gpilot/acquisition/limits.hpp"
 #include "gpilot/acquisition/planning.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/gp/nodes.hpp"
@@ -24,6 +25,7 @@ struct Situation {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
   std::uint32_t step = 0;
+  const OutputLimits* limits = nullptr;  ///< where outputs must stay; null = anywhere
   PlanningOptions planning{};
   const Box* whole_box = nullptr;         ///< of the controls after the first, where that one is limited further
   const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null

@@ -14,7 +14,7 @@ class PlanCriterion {
   virtual ~PlanCriterion() = default;
   /// Called once for all plans of a run, before their values.
   virtual void prepare(const RollOut& /*paths*/) {}
-  /// The value of plan n of the run, whose outputs are at hand.
+  /// The value of path n of the run, whose outputs are at hand.
   virtual double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) = 0;
 };
 

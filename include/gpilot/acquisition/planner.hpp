@@ -1,22 +1,30 @@
 #pragma once
 
+#include <vector>
+
 #include "gpilot/acquisition/plan_criterion.hpp"
-#include "gpilot/acquisition/planning.hpp"
+#include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/types.hpp"
 
 namespace gpilot::acquisition {
 
-/// A planned sequence of controls.
-struct Plan {
-  Matrix controls;      ///< [H x P]
-  double value = 0.0;   ///< of its criterion
-  int evaluations = 0;  ///< plans that were tried
+/// What a plan is looked for by.
+struct PlanSearch {
+  const Situation& situation;
+  const std::vector<gp::PackedPosterior>& uncertainty;  ///< of the transition function
+  PlanCriterion& criterion;
+  const Vector* first = nullptr;  ///< [P] a control that plans of the first generation begin with, or null
 };
 
-/// The best sequence found by random shooting with elites (the cross-entropy method): generations of plans, each drawn
-/// around the best so far. Anytime: with a larger budget the same plans are tried first, so that the value never falls.
-/// Every plan keeps the box and the slew limits. NumericalError if no plan has a finite value.
-Plan search_plan(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty,
-                 PlanCriterion& criterion);
+/// The best sequence of controls found by random shooting with elites (the cross-entropy method): generations of plans,
+/// each drawn around the best so far, the first around the previous plan. Anytime: with a larger budget the same plans
+/// are tried first, so that what is found never gets worse. Every plan keeps the box and the slew limits. Where outputs
+/// have limits, a plan that keeps them with probability 1 - delta over all its rows is better than one that does not,
+/// and among those that do not the safest is the best.
+Choice search_plan(const PlanSearch& search);
+
+/// Bound on the probability, under the model, that some output leaves its limits in some row of a plan: the sum over rows
+/// and outputs. It may exceed 1; then it still tells which of two plans is worse.
+double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance);
 
 }  // namespace gpilot::acquisition

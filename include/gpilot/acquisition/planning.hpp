@@ -16,8 +16,9 @@ struct PlanningOptions {
   bool operator==(const PlanningOptions&) const = default;
   /// Throws InputError naming the field.
   void validate() const;
-  /// H for this number of controls.
-  Index rows(Index controls) const;
+  /// The same with a horizon: ten values in all and, where outputs have limits, twice as many rows with every control
+  /// held for two, since a plan must not end on its way out.
+  PlanningOptions with_horizon(Index controls, bool limited) const;
 };
 
 }  // namespace gpilot::acquisition

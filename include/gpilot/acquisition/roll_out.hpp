@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "gpilot/acquisition/criterion.hpp"
+#include "gpilot/gp/function_draws.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
 #include "gpilot/types.hpp"
 
@@ -32,17 +35,20 @@ void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, cons
 class RollOut {
  public:
   /// Keeps references to the situation's parts.
-  RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon);
+  /// With `draws` functions drawn from the model every plan has as many paths, one under each; with 0 it has that of
+  /// the mean.
+  RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
+          Index draws = 0);
 
-  /// Rolls out N plans, a column of controls each, row after row [P H x N], from the current belief.
+  /// Rolls out plans, a column of controls each, row after row [P H x plans], from the current belief.
   void run(MatrixRef plans);
-  /// The same from the means x [D x N], which are taken as known.
-  void run(MatrixRef plans, MatrixRef x);
 
-  /// Linearises plan n of the last run; stays valid until the next call.
+  /// Linearises path n of the last run; stays valid until the next call.
   const PlannedOutputs& outputs(Index n);
 
-  Index plans() const { return N_; }
+  /// N = plans times paths_of_plan(); those of a plan are neighbours.
+  Index paths() const { return N_; }
+  Index paths_of_plan() const { return std::max<Index>(draws_, 1); }
   Index horizon() const { return H_; }
   const ssm::Transition& transition() const { return transition_; }
   /// The points (x, c) of the last run [H N x I]: those of row t are rows t N to t N + N - 1.
@@ -50,7 +56,7 @@ class RollOut {
   /// The same as a Gaussian process sees them.
   const gp::PackedPosterior::Points& points(std::size_t g) const { return rows_[g].points; }
   const gp::PackedPosterior& uncertainty(std::size_t g) const { return *rows_[g].uncertainty; }
-  /// Rows after which the path of plan n left every sensible range; H if it did not.
+  /// Rows after which path n left every sensible range; H if it did not.
   Index sensible_rows(Index n) const { return sensible_rows_[static_cast<std::size_t>(n)]; }
 
  private:
@@ -61,16 +67,18 @@ class RollOut {
     gp::PackedPosterior::Points step{};      ///< [N x ..] of one row
     gp::PackedPosterior::Points own{};       ///< [H x ..] of one plan
     Matrix slope{};                          ///< [H N x I]
+    std::unique_ptr<gp::FunctionDraws> draws{};
   };
 
   void advance(Index t);
   void set_path_slopes(Index n);
+  void draw_values(Row& row, Index first);
 
   const ssm::Transition& transition_;
   const ssm::StateBelief& belief_;
   Index H_, D_, P_, E_;
+  Index draws_;
   Index N_ = 0;
-  bool known_start_ = false;
   std::vector<Row> rows_;
   Matrix X_, x_, z_;       ///< [H N x I], [N x D] twice
   std::vector<Matrix> F_;  ///< [H] of [D x D]

@@ -19,7 +19,8 @@ struct Metric {
 /// depends on the system alone: every strategy, trial and training is judged by the same test data.
 ///
 /// The first metric is always "rmse", what strategies are compared by: for a map (kink) the error of f on a grid of its
-/// region; for the others the pooled error of free runs in units of each output's standard deviation.
+/// region; for the others the pooled error of free runs in units of each output's standard deviation. Outputs that only
+/// observe_states() gave the system are not pooled: figures compare with those of the system whose states are latent.
 class Evaluation {
  public:
   explicit Evaluation(const systems::System& system);

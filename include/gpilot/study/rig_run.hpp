@@ -47,6 +47,7 @@ struct RigRunSummary {
   Index restarts = 0;  ///< of the rig's process
   Index missed = 0;    ///< periods without a decision in time, in which the safe control was applied
   bool stopped = false;
+  std::string sure_enough{};  ///< of the study, when the run ended
 };
 
 /// The rig failed too often in a row. What was measured is in the study.

@@ -20,6 +20,7 @@ struct TestSet {
 
 /// Depends on the system alone (its box included): ten trajectories each under random controls held for 1 to 5 steps,
 /// sines, steps, and extremes held for 1 to 5 steps, each drawn again while it leaves the region of interest too far.
+/// Observing all states adds columns and changes nothing else.
 TestSet make_test_set(const systems::System& system);
 
 }  // namespace gpilot::study

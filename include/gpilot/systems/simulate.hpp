@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "gpilot/systems/system.hpp"
 
@@ -42,6 +43,7 @@ class Simulator {
  private:
   const System& system_;
   SimulateOptions options_;
+  std::vector<Index> own_outputs_;
   Vector process_sd_;
   Vector output_sd_;
 };

@@ -61,6 +61,10 @@ struct SystemSpec {
   Box region;         ///< states in which a learned transition is tested
   std::vector<DerivativeRelation> derivatives;
   PaperSettings paper;
+  std::vector<Index> added_outputs{};  ///< outputs that only observe_states() gave it: measured, but not judged
+
+  /// The other outputs: the system's own, by which models are judged.
+  std::vector<Index> own_outputs() const;
 };
 
 /// A physical constant of a system that the user may change.
@@ -97,6 +101,10 @@ class System {
   void set_dt(double dt);
   /// Throws InputError unless there is one finite interval, low <= high, per control.
   void set_control_box(Box box);
+  /// Makes every state an output: C = I. A state that was measured keeps its output's name and noise; another's output
+  /// is called "y_" and the state's name, and its noise has the same share of the width of the state's region as the
+  /// system's own outputs have on average. The motion is the same. Throws std::logic_error if an output is no state.
+  void observe_states();
 
  protected:
   System(SystemSpec spec, Variant variant);

@@ -42,7 +42,7 @@ void ReferenceVariance::prepare(const RollOut& paths) {
 double ReferenceVariance::value(const RollOut& paths, Index n, const PlannedOutputs& outputs) {
   using Strided = Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
   const Index H = paths.horizon();
-  const Index N = paths.plans();
+  const Index N = paths.paths();
   const Index R = reference_.X.rows();
   sum_ = outputs.noise + outputs.signal;
   linalg::cholesky(sum_, chol_, "covariance of planned outputs");

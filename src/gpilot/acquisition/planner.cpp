@@ -1,12 +1,10 @@
 #include "gpilot/acquisition/planner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <numbers>
 #include <vector>
 
 #include "gpilot/error.hpp"
@@ -17,101 +15,123 @@ namespace gpilot::acquisition {
 namespace {
 
 constexpr Index kGeneration = 32;  ///< plans in lock step
-constexpr Index kElites = 6;
+constexpr std::size_t kElites = 6;
 constexpr Index kNearBest = 8;         ///< plans of a generation that vary the best one
 constexpr double kLeastSpread = 0.02;  ///< of the box
+constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls by kShrink a generation
+constexpr double kShrink = 0.7;
+constexpr double kWorst = std::numeric_limits<double>::infinity();
+
+double normal_cdf(double z) {
+  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
+/// A plan that was tried.
+struct Tried {
+  Vector unit;             ///< [blocks P] in the unit box
+  Vector plan;             ///< [P H]
+  bool sensible = true;    ///< its path stays within the model; otherwise the value is how far it does
+  double violation = 0.0;  ///< bound on the probability of leaving the limits
+  bool safe = true;        ///< violation <= delta
+  double value = 0.0;
+
+  bool better_than(const Tried& other) const {
+    if (sensible != other.sensible) {
+      return sensible;
+    }
+    if (safe != other.safe) {
+      return safe;
+    }
+    return sensible && !safe ? violation < other.violation : value > other.value;
+  }
+};
 
 class Search {
  public:
-  Search(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, PlanCriterion& criterion)
-      : situation_(situation),
-        options_(situation.planning),
-        criterion_(criterion),
-        paths_(situation, uncertainty, options_.rows(situation.box.low.size())),
-        P_(situation.box.low.size()),
-        H_(options_.rows(P_)),
+  explicit Search(const PlanSearch& search)
+      : search_(search),
+        situation_(search.situation),
+        P_(situation_.box.low.size()),
+        options_(situation_.planning.with_horizon(P_, limited())),
+        H_(options_.horizon),
         blocks_((H_ + options_.hold - 1) / options_.hold),
-        random_(situation.seed, Purpose::kPlanner, situation.trial, situation.step) {
-    const Box& box = whole_box();
+        paths_(situation_, search.uncertainty, H_, options_.draws),
+        random_(situation_.seed, Purpose::kPlanner, situation_.trial, situation_.step),
+        output_variance_(situation_.transition.parameters().log_r.array().exp()) {
+    const Box& box = situation_.whole_box != nullptr ? *situation_.whole_box : situation_.box;
     low_ = box.low;
     width_ = box.high - box.low;
   }
 
-  Plan run() {
-    const auto begin = std::chrono::steady_clock::now();
+  Choice run() {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
     const auto late = [&] {
       return options_.milliseconds > 0.0 &&
-             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() >
-                 options_.milliseconds;
+             std::chrono::duration<double, std::milli>(Clock::now() - begin).count() > options_.milliseconds;
     };
     for (Index generation = 0; tried_ < options_.evaluations && (generation == 0 || !late()); ++generation) {
-      const Index size = std::min<Index>(kGeneration, options_.evaluations - tried_);
-      Matrix unit(blocks_ * P_, size);
-      // Whole generations are drawn, whatever part of them is evaluated, and the numbers are the same for any budget.
-      const Matrix drawn = generation == 0 ? first_generation() : next_generation(generation);
-      unit = drawn.leftCols(size);
-      evaluate(unit);
+      // A whole generation is drawn whatever part of the budget is left: the numbers are the same for any budget.
+      const Matrix unit = generation == 0 ? first_generation() : next_generation(generation);
+      evaluate(unit.leftCols(std::min<Index>(kGeneration, options_.evaluations - tried_)));
     }
-    const Elite& best = elites_.front();
-    return {.controls = Eigen::Map<const Matrix>(best.plan.data(), P_, H_).transpose(),
-            .value = best.sensible ? best.value : std::numeric_limits<double>::quiet_NaN(),
-            .evaluations = static_cast<int>(tried_)};
+    const Tried& best = elites_.front();
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {.control = best.plan.head(P_),
+            .value = best.sensible ? best.value : kNaN,
+            .evaluations = static_cast<int>(tried_),
+            .plan = Eigen::Map<const Matrix>(best.plan.data(), P_, H_).transpose(),
+            .landscape = {},
+            .violation = limited() ? std::min(best.violation, 1.0) : kNaN,
+            .safe = best.safe};
   }
 
  private:
-  struct Elite {
-    Vector unit;           ///< [blocks P]
-    Vector plan;           ///< [P H]
-    bool sensible = true;  ///< its path stays within the model; otherwise the value is how far it does
-    double value = 0.0;
-
-    bool better_than(const Elite& other) const { return sensible != other.sensible ? sensible : value > other.value; }
-  };
-
-  const Box& whole_box() const { return situation_.whole_box != nullptr ? *situation_.whole_box : situation_.box; }
+  bool limited() const { return situation_.limits != nullptr && situation_.limits->any(); }
 
   /// Controls of the plan that a point of the unit box stands for, inside box and slew limits.
   Vector expand(VectorRef unit) const {
     Vector plan(P_ * H_);
     for (Index t = 0; t < H_; ++t) {
-      const auto u = unit.segment((t / options_.hold) * P_, P_);
-      Vector c = low_ + width_.cwiseProduct(u);
+      auto c = plan.segment(t * P_, P_);
+      c = low_ + width_.cwiseProduct(unit.segment((t / options_.hold) * P_, P_));
       if (t == 0) {
         c = c.cwiseMax(situation_.box.low).cwiseMin(situation_.box.high);
       } else if (situation_.slew != nullptr) {
-        const Vector before = plan.segment((t - 1) * P_, P_);
+        const auto before = plan.segment((t - 1) * P_, P_);
         c = c.cwiseMax(before - *situation_.slew).cwiseMin(before + *situation_.slew);
       }
-      plan.segment(t * P_, P_) = c;
     }
     return plan;
   }
 
-  /// The previous plan, if there is one, and sequences that hold values or extremes of the box for a while.
+  Vector to_unit(VectorRef control) const { return (control - low_).cwiseQuotient(width_).cwiseMax(0.0).cwiseMin(1.0); }
+
+  /// Sequences that hold values or corners of the box for a while and, first of all, what is left of the previous plan.
   Matrix first_generation() {
     Matrix unit(blocks_ * P_, kGeneration);
     for (Index n = 0; n < kGeneration; ++n) {
-      Vector c(P_);
-      Index held = 0;
-      const Index longest = 1 + random_.index(std::max<Index>(blocks_, 1));
-      for (Index b = 0; b < blocks_; ++b) {
-        if (held == 0) {
-          held = 1 + random_.index(longest);
-          for (Index p = 0; p < P_; ++p) {
-            const double u = random_.uniform();
-            c(p) = n % 2 == 0 ? (u < 0.5 ? 0.0 : 1.0) : u;
-          }
+      const Index longest = 1 + random_.index(blocks_);
+      for (Index b = 0, held = 0; b < blocks_; ++b, --held) {
+        if (held > 0) {
+          unit.block(b * P_, n, P_, 1) = unit.block((b - 1) * P_, n, P_, 1);
+          continue;
         }
-        --held;
-        unit.block(b * P_, n, P_, 1) = c;
+        held = 1 + random_.index(longest);
+        for (Index p = 0; p < P_; ++p) {
+          const double u = random_.uniform();
+          unit(b * P_ + p, n) = n % 2 == 0 ? std::round(u) : u;
+        }
+      }
+      if (search_.first != nullptr) {
+        unit.block(0, n, P_, 1) = to_unit(*search_.first);
       }
     }
     if (situation_.previous_plan != nullptr && situation_.previous_plan->rows() > 0) {
       const Matrix& previous = *situation_.previous_plan;
       for (Index b = 0; b < blocks_; ++b) {
         const Index t = std::min(b * options_.hold, previous.rows() - 1);
-        const Vector u = (previous.row(t).transpose() - low_).cwiseQuotient(width_);
-        unit.block(b * P_, 0, P_, 1) = u.cwiseMax(0.0).cwiseMin(1.0);
+        unit.block(b * P_, 0, P_, 1) = to_unit(previous.row(t).transpose());
       }
     }
     return unit;
@@ -120,15 +140,15 @@ class Search {
   Matrix next_generation(Index generation) {
     const auto count = static_cast<double>(elites_.size());
     Vector mean = Vector::Zero(blocks_ * P_);
-    for (const Elite& elite : elites_) {
+    for (const Tried& elite : elites_) {
       mean += elite.unit / count;
     }
     Vector spread = Vector::Zero(blocks_ * P_);
-    for (const Elite& elite : elites_) {
+    for (const Tried& elite : elites_) {
       spread += (elite.unit - mean).cwiseAbs2() / count;
     }
     spread = spread.cwiseSqrt().cwiseMax(kLeastSpread);
-    const double step = std::max(0.3 * std::pow(0.7, static_cast<double>(generation)), kLeastSpread);
+    const double step = std::max(kFirstStep * std::pow(kShrink, static_cast<double>(generation)), kLeastSpread);
     Matrix unit = random_.normal_matrix(blocks_ * P_, kGeneration);
     for (Index n = 0; n < kGeneration; ++n) {
       if (n < kGeneration - kNearBest) {
@@ -140,20 +160,34 @@ class Search {
     return unit.cwiseMax(0.0).cwiseMin(1.0);
   }
 
-  Elite judged(Index n, VectorRef unit, VectorRef plan) {
-    Elite result{unit, plan};
-    try {
-      if (paths_.sensible_rows(n) == H_) {
-        result.value = criterion_.value(paths_, n, paths_.outputs(n));
-        if (std::isfinite(result.value)) {
-          return result;
+  /// Mean over the functions drawn of value and violation.
+  void judge(Index n, Tried& tried) {
+    const auto share = 1.0 / static_cast<double>(paths_.paths_of_plan());
+    for (Index k = n * paths_.paths_of_plan(); k < (n + 1) * paths_.paths_of_plan(); ++k) {
+      const Index rows = paths_.sensible_rows(k);
+      bool finite = rows == H_;
+      if (finite) {
+        try {
+          const PlannedOutputs& outputs = paths_.outputs(k);
+          const double value = search_.criterion.value(paths_, k, outputs);
+          finite = std::isfinite(value);
+          if (finite) {
+            tried.value += share * value;
+            tried.violation += limited() ? share * violation_bound(outputs, *situation_.limits, output_variance_) : 0.0;
+          }
+        } catch (const NumericalError&) {  // counts as not finite
+          finite = false;
         }
       }
-    } catch (const NumericalError&) {  // counts as not finite
+      if (!finite) {
+        tried.sensible = false;
+        tried.safe = !limited();
+        tried.violation = kWorst;
+        tried.value = static_cast<double>(rows);
+        return;
+      }
     }
-    result.sensible = false;
-    result.value = static_cast<double>(paths_.sensible_rows(n));
-    return result;
+    tried.safe = !limited() || tried.violation <= situation_.limits->delta;
   }
 
   void evaluate(const Matrix& unit) {
@@ -162,33 +196,47 @@ class Search {
       plans.col(n) = expand(unit.col(n));
     }
     paths_.run(plans);
-    criterion_.prepare(paths_);
+    search_.criterion.prepare(paths_);
     for (Index n = 0; n < unit.cols(); ++n) {
-      elites_.push_back(judged(n, unit.col(n), plans.col(n)));
+      Tried tried{unit.col(n), plans.col(n)};
+      judge(n, tried);
+      elites_.push_back(std::move(tried));
     }
     tried_ += unit.cols();
-    std::ranges::stable_sort(elites_, &Elite::better_than);
-    if (std::ssize(elites_) > kElites) {
-      elites_.resize(static_cast<std::size_t>(kElites));
-    }
+    std::ranges::stable_sort(elites_, &Tried::better_than);
+    elites_.resize(std::min(elites_.size(), kElites));
   }
 
+  const PlanSearch& search_;
   const Situation& situation_;
-  const PlanningOptions& options_;
-  PlanCriterion& criterion_;
+  Index P_;
+  PlanningOptions options_;
+  Index H_, blocks_;
   RollOut paths_;
-  Index P_, H_, blocks_;
-  Vector low_, width_;  ///< [P]
+  Vector low_, width_;  ///< [P] of the box
   RandomStream random_;
-  std::vector<Elite> elites_;  ///< best first
+  Vector output_variance_;     ///< [E]
+  std::vector<Tried> elites_;  ///< best first
   Index tried_ = 0;
 };
 
 }  // namespace
 
-Plan search_plan(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty,
-                 PlanCriterion& criterion) {
-  return Search(situation, uncertainty, criterion).run();
+double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance) {
+  const Index E = limits.low.size();
+  double total = 0.0;
+  for (Index k = 0; k < outputs.mean.size(); ++k) {
+    const Index e = k % E;
+    // Limits are of the output itself, not of what a noisy sensor says about it.
+    const double variance = outputs.noise(k, k) + outputs.signal(k, k) - output_variance(e);
+    const double sd = std::sqrt(std::max(variance, 1e-12));
+    total += normal_cdf((limits.low(e) - outputs.mean(k)) / sd) + normal_cdf((outputs.mean(k) - limits.high(e)) / sd);
+  }
+  return total;
+}
+
+Choice search_plan(const PlanSearch& search) {
+  return Search(search).run();
 }
 
 }  // namespace gpilot::acquisition

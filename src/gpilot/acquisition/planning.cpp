@@ -41,8 +41,16 @@ void PlanningOptions::validate() const {
   }
 }
 
-Index PlanningOptions::rows(Index controls) const {
-  return horizon > 0 ? horizon : std::max(kShortestHorizon, kPlannedValues / std::max<Index>(controls, 1));
+PlanningOptions PlanningOptions::with_horizon(Index controls, bool limited) const {
+  PlanningOptions result = *this;
+  if (horizon == 0) {
+    result.horizon = std::max(kShortestHorizon, kPlannedValues / std::max<Index>(controls, 1));
+    if (limited) {
+      result.horizon *= 2;
+      result.hold = std::max<Index>(hold, 2);
+    }
+  }
+  return result;
 }
 
 }  // namespace gpilot::acquisition

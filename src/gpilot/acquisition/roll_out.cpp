@@ -44,15 +44,21 @@ void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, cons
   }
 }
 
-RollOut::RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon)
+RollOut::RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
+                 Index draws)
     : transition_(situation.transition),
       belief_(situation.belief),
       H_(horizon),
       D_(transition_.structure().states),
       P_(transition_.structure().controls),
-      E_(transition_.structure().outputs) {
+      E_(transition_.structure().outputs),
+      draws_(draws) {
   for (std::size_t g = 0; g < transition_.bases().size(); ++g) {
     rows_.push_back({gp::PackedPosterior(transition_.bases()[g], transition_.weights()[g]), &uncertainty[g]});
+    if (draws_ > 0) {
+      rows_.back().draws = std::make_unique<gp::FunctionDraws>(transition_.bases()[g], transition_.weights()[g], draws_,
+                                                               situation.seed, static_cast<std::uint32_t>(g));
+    }
   }
   F_.assign(static_cast<std::size_t>(H_), Matrix::Zero(D_, D_));
   out_.mean.resize(E_ * H_);
@@ -60,28 +66,31 @@ RollOut::RollOut(const Situation& situation, const std::vector<gp::PackedPosteri
 }
 
 void RollOut::run(MatrixRef plans) {
-  run(plans, belief_.mean.replicate(1, plans.cols()));
-  known_start_ = false;
-}
-
-void RollOut::run(MatrixRef plans, MatrixRef x) {
-  N_ = plans.cols();
-  known_start_ = true;
-  const Index I = D_ + P_;
-  X_.resize(H_ * N_, I);
+  const Index paths = paths_of_plan();
+  N_ = plans.cols() * paths;
+  X_.resize(H_ * N_, D_ + P_);
   Y_.resize(H_ * N_, E_);
   for (Row& row : rows_) {
-    row.slope.resize(H_ * N_, I);
+    row.slope.resize(H_ * N_, D_ + P_);
   }
   sensible_rows_.assign(static_cast<std::size_t>(N_), H_);
-  x_ = x.transpose();
+  x_ = belief_.mean.transpose().replicate(N_, 1);
   for (Index t = 0; t < H_; ++t) {
     X_.block(t * N_, 0, N_, D_) = x_;
-    X_.block(t * N_, D_, N_, P_) = plans.middleRows(t * P_, P_).transpose();
+    for (Index n = 0; n < N_; ++n) {
+      X_.block(t * N_ + n, D_, 1, P_) = plans.block(t * P_, n / paths, P_, 1).transpose();
+    }
     advance(t);
   }
   for (Row& row : rows_) {
     row.uncertainty->project(X_, row.points);
+  }
+}
+
+/// mean_ at the points from row `first` of X_ on, by the functions drawn: those of a plan are one draw each.
+void RollOut::draw_values(Row& row, Index first) {
+  for (Index n = 0; n < N_; n += draws_) {
+    row.draws->evaluate(X_.middleRows(first + n, draws_), mean_.segment(n, draws_));
   }
 }
 
@@ -94,6 +103,9 @@ void RollOut::advance(Index t) {
     Row& row = rows_[g];
     row.posterior.predict(X, row.step, mean_, slope_);
     row.slope.middleRows(first, N_) = slope_;
+    if (row.draws) {
+      draw_values(row, first);
+    }
     z_.col(transition_.row_states()[g]) += mean_;
   }
   x_.noalias() = z_ * transition_.left_inverse().transpose();
@@ -109,7 +121,7 @@ void RollOut::advance(Index t) {
   Y_.middleRows(first, N_).rowwise() += p.d.transpose();
 }
 
-/// F_t along the path of plan n.
+/// F_t along path n.
 void RollOut::set_path_slopes(Index n) {
   scratch_ = transition_.linear_slope().leftCols(D_);
   for (Index t = 0; t < H_; ++t) {
@@ -130,10 +142,8 @@ const PlannedOutputs& RollOut::outputs(Index n) {
   out_.noise.setZero(E_ * H_, E_ * H_);
   const Vector r = transition_.parameters().log_r.array().exp();
   out_.noise.diagonal() = r.replicate(H_, 1);
-  if (!known_start_) {
-    scratch_.noalias() = start_response_ * belief_.covariance;
-    out_.noise.noalias() += scratch_ * start_response_.transpose();
-  }
+  scratch_.noalias() = start_response_ * belief_.covariance;
+  out_.noise.noalias() += scratch_ * start_response_.transpose();
   for (Index d = 0; d < D_; ++d) {
     if (const double q = transition_.process_variance()(d); q > 0.0) {
       const auto response = out_.response.middleCols(d * H_, H_);

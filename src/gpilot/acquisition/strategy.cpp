@@ -1,31 +1,39 @@
 #include "gpilot/acquisition/strategy.hpp"
 
 #include "gpilot/acquisition/maximise.hpp"
-#include "gpilot/acquisition/planner.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/suggest.hpp"
+#include "limited_choice.hpp"
 
 namespace gpilot::acquisition {
 
 using DrawControl = Vector (*)(const Situation&);
 using MakeCriterion = std::unique_ptr<Criterion> (*)(const Situation&);
-using MakePlan = Plan (*)(const Situation&);
+using MakePlan = Choice (*)(const Situation&);
 
 #define DRAW(name, function, summary) Vector function(const Situation&);
 #define MAXIMISE(name, function, summary) std::unique_ptr<Criterion> function(const Situation&);
-#define PLAN(name, function, summary) Plan function(const Situation&);
+#define PLAN(name, function, summary) Choice function(const Situation&);
+#define PLAN_FOR_USE PLAN
 #include "strategies.def"
 #undef DRAW
 #undef MAXIMISE
 #undef PLAN
+#undef PLAN_FOR_USE
 
 namespace {
+
+bool limited(const Situation& situation) {
+  return situation.limits != nullptr && situation.limits->any();
+}
 
 class Draw : public Strategy {
  public:
   explicit Draw(DrawControl draw) : draw_(draw) {}
   Choice choose(const Situation& situation) const override {
-    return {.control = draw_(situation), .plan = {}, .landscape = {}};
+    const Vector control = draw_(situation);
+    return limited(situation) ? safe_choice_near(situation, control)
+                              : Choice{.control = control, .plan = {}, .landscape = {}};
   }
   std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
 
@@ -36,7 +44,10 @@ class Draw : public Strategy {
 class Maximise : public Strategy {
  public:
   explicit Maximise(MakeCriterion make) : make_(make) {}
-  Choice choose(const Situation& situation) const override { return maximise(*make_(situation), situation.box); }
+  Choice choose(const Situation& situation) const override {
+    const std::unique_ptr<Criterion> criterion = make_(situation);
+    return limited(situation) ? safe_maximum(situation, *criterion) : maximise(*criterion, situation.box);
+  }
   std::unique_ptr<Criterion> criterion(const Situation& situation) const override { return make_(situation); }
 
  private:
@@ -46,14 +57,7 @@ class Maximise : public Strategy {
 class Planned : public Strategy {
  public:
   explicit Planned(MakePlan plan) : plan_(plan) {}
-  Choice choose(const Situation& situation) const override {
-    Plan plan = plan_(situation);
-    return {.control = plan.controls.row(0).transpose(),
-            .value = plan.value,
-            .evaluations = plan.evaluations,
-            .plan = std::move(plan.controls),
-            .landscape = {}};
-  }
+  Choice choose(const Situation& situation) const override { return plan_(situation); }
   std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
 
  private:
@@ -71,12 +75,14 @@ const std::vector<Entry>& entries() {
 #define DRAW(name, function, summary) Entry{name, function, nullptr, nullptr},
 #define MAXIMISE(name, function, summary) Entry{name, nullptr, function, nullptr},
 #define PLAN(name, function, summary) Entry{name, nullptr, nullptr, function},
+#define PLAN_FOR_USE PLAN
   static const std::vector<Entry> all{
 #include "strategies.def"
   };
 #undef DRAW
 #undef MAXIMISE
 #undef PLAN
+#undef PLAN_FOR_USE
   return all;
 }
 

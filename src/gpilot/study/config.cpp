@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "config_archives.hpp"
@@ -158,6 +159,8 @@ void check_sizes(const StudyConfig& c) {
   check("slew", c.slew.size(), P);
   check("safe", c.safe.size(), P);
   check("input units", static_cast<Index>(c.input_units.size()), P);
+  check("limits.low", c.limits.low.size(), c.model.outputs.size());
+  check("limits.high", c.limits.high.size(), c.model.outputs.size());
   check("output units", static_cast<Index>(c.output_units.size()), c.model.outputs.size());
 }
 
@@ -195,6 +198,18 @@ void check_nodes(const ssm::ModelSpec& spec) {
   }
 }
 
+void check_until_sd(const StudyConfig& c) {
+  if (std::isnan(c.until_sd)) {
+    return;
+  }
+  for (const std::string& wrong :
+       {complaint(c.until_sd, NumberRule::kPositive), acquisition::no_reference_sd(c.strategy)}) {
+    if (!wrong.empty()) {
+      throw ConfigError({"study", -1, "", "until_sd"}, wrong);
+    }
+  }
+}
+
 }  // namespace
 
 std::string KeyPath::text() const {
@@ -213,6 +228,11 @@ std::string KeyPath::text() const {
 ConfigError::ConfigError(KeyPath at, const std::string& reason)
     : InputError(fmt::format("{}: {}", at.text(), reason)), path_(std::move(at)) {}
 
+Index StudyConfig::first_training() const {
+  constexpr Index kFewest = 2;
+  return limits.any() ? kFewest : std::max(initial, kFewest);
+}
+
 void StudyConfig::validate() const {
   check_kernel(model);
   model.validate();
@@ -222,7 +242,12 @@ void StudyConfig::validate() const {
   describe_config(checker, *this, entries);
   check_inputs(*this);
   check_entries(entries);
+  if (!(limits.delta < 1.0)) {
+    throw ConfigError({"study", -1, "", "delta"},
+                      fmt::format("expected a probability between 0 and 1, not {}", limits.delta));
+  }
   check_nodes(model);
+  check_until_sd(*this);
   try {
     fit.validate();
   } catch (const InputError& error) {

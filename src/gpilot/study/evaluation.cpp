@@ -57,10 +57,12 @@ struct Trajectories {
   std::vector<Matrix> outputs;   ///< per row [E x N], NaN in row 0
   std::vector<Matrix> truth;     ///< per row [E x N]
   Vector output_sd;              ///< [E]
+  std::vector<Index> judged;     ///< the outputs whose errors are pooled
 };
 
-Trajectories side_by_side(const TestSet& set) {
+Trajectories side_by_side(const TestSet& set, std::vector<Index> judged) {
   Trajectories t;
+  t.judged = std::move(judged);
   const auto N = static_cast<Index>(set.sequences.size());
   for (Index row = 0; row <= kTestSteps; ++row) {
     Matrix c(set.sequences.front().controls.cols(), N);
@@ -137,7 +139,7 @@ class TrajectoryTest {
   std::vector<double> run() {
     const ssm::BeliefBatch starts = filter_pass();
     const double diverged = free_runs(starts);
-    std::vector<double> values{root_mean(output_squares_.sum(), free_count_ * output_squares_.size()),
+    std::vector<double> values{root_mean(output_squares_(data_.judged).sum(), free_count_ * std::ssize(data_.judged)),
                                root_mean(one_step_squares_, one_step_count_), scores_.nlpd(), scores_.coverage(),
                                diverged};
     for (Index e = 0; e < output_squares_.size(); ++e) {
@@ -176,8 +178,8 @@ class TrajectoryTest {
       const auto r = static_cast<std::size_t>(row);
       filter_.predict(beliefs, scaled_controls(row - 1), held);
       compare(beliefs, data_.truth[r], error, sd);
-      one_step_squares_ += error.squaredNorm();
-      one_step_count_ += error.size();
+      one_step_squares_ += error(data_.judged, Eigen::all).squaredNorm();
+      one_step_count_ += std::ssize(data_.judged) * N;
       filter_.update(beliefs, to_scaled(data_.outputs[r], scaling_.output_offset, scaling_.output_scale));
       if (const auto* const start = std::ranges::find(kStarts, row); start != kStarts.end()) {
         const Index k = start - kStarts.begin();
@@ -207,7 +209,7 @@ class TrajectoryTest {
       output_squares_ += error.rowwise().squaredNorm();
       free_count_ += error.cols();
       for (Index n = 0; n < error.cols(); ++n) {
-        for (Index e = 0; e < error.rows(); ++e) {
+        for (const Index e : data_.judged) {
           scores_.add(error(e, n), sd(e, n));
         }
       }
@@ -263,7 +265,7 @@ Evaluation::Evaluation(const systems::System& system) {
     for (const std::string& output : state->outputs) {
       state->names.push_back("rmse." + output);
     }
-    state->trajectories = side_by_side(make_test_set(system));
+    state->trajectories = side_by_side(make_test_set(system), system.spec().own_outputs());
   }
   state_ = std::move(state);
 }

@@ -233,6 +233,7 @@ RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
   }
   driver.close();  // the last training must not keep the rig under its last control
   driver.summary().stopped = driver.stopped() && driver.remaining() > 0;
+  driver.summary().sure_enough = study.sure_enough();
   if (!driver.summary().stopped) {
     driver.train();  // the last outputs count, too
   }

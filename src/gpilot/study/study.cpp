@@ -40,7 +40,10 @@ Step step_of(const StepRecord& record) {
           .sequence = record.sequence,
           .control = record.asked,
           .phase = record.phase,
-          .criterion = record.criterion};
+          .criterion = record.criterion,
+          .violation = record.violation,
+          .safe = record.safe,
+          .reference_sd = record.reference_sd};
 }
 
 StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {
@@ -399,6 +402,9 @@ const SequenceRecord* Study::current_sequence() const {
 }
 Index Study::told() const {
   return state_->told();
+}
+std::string Study::sure_enough() const {
+  return state_->sure_enough();
 }
 const std::string& Study::taken_over_from() const {
   static const std::string kNobody;

@@ -59,18 +59,20 @@ Matrix test_controls(const systems::System& system, Index trajectory, std::uint3
   }
 }
 
-/// How far the true outputs go from the centre of the region of interest, in units of half its width; stops at `limit`.
+/// How far the system's own outputs, without noise, go from the centre of the region of interest, in units of half its
+/// width; stops at `limit`.
 double strays(const systems::System& system, Vector x, const Matrix& controls, double limit) {
   const systems::SystemSpec& spec = system.spec();
-  const Vector centre = 0.5 * spec.emission * (spec.region.low + spec.region.high);
-  const Vector half = 0.5 * spec.emission.cwiseAbs() * (spec.region.high - spec.region.low);
+  const Matrix C = spec.emission(spec.own_outputs(), Eigen::all);
+  const Vector centre = 0.5 * C * (spec.region.low + spec.region.high);
+  const Vector half = 0.5 * C.cwiseAbs() * (spec.region.high - spec.region.low);
   double distance = 0.0;
   for (Index t = 0; t < controls.rows() && distance < limit; ++t) {
     x = system.next(x, controls.row(t).transpose());
     if (!x.allFinite()) {
       return std::numeric_limits<double>::infinity();
     }
-    distance = std::max(distance, (spec.emission * x - centre).cwiseAbs().cwiseQuotient(half).maxCoeff());
+    distance = std::max(distance, (C * x - centre).cwiseAbs().cwiseQuotient(half).maxCoeff());
   }
   return distance;
 }

@@ -49,6 +49,7 @@ RandomStream stream_at(const SimulateOptions& options, Purpose purpose, Index t)
 Simulator::Simulator(const System& system, const SimulateOptions& options)
     : system_(system),
       options_(options),
+      own_outputs_(system.spec().own_outputs()),
       process_sd_(resolve_sd(options.process_sd, system.spec().process_sd, "process")),
       output_sd_(resolve_sd(options.output_sd, system.spec().output_sd, "output")) {
   if (options_.x0) {
@@ -80,9 +81,18 @@ Vector Simulator::advance(const VectorRef& x, const VectorRef& c, Index t) const
 }
 
 Vector Simulator::measure(const VectorRef& x, Index t) const {
-  RandomStream stream = stream_at(options_, Purpose::kOutputNoise, t);
-  Vector output = system_.spec().emission * x;
-  output += output_sd_.cwiseProduct(stream.normal_vector(output.size()));
+  const SystemSpec& spec = system_.spec();
+  const Vector drawn = stream_at(options_, Purpose::kOutputNoise, t).normal_vector(system_.output_dim());
+  // A system's own outputs come first, so that their noise is the same whether or not the other states are observed.
+  Vector noise(drawn.size());
+  Index next = 0;
+  for (const std::vector<Index>* part : {&own_outputs_, &spec.added_outputs}) {
+    for (const Index e : *part) {
+      noise(e) = drawn(next++);
+    }
+  }
+  Vector output = spec.emission * x;
+  output += output_sd_.cwiseProduct(noise);
   return output;
 }
 

@@ -12,6 +12,20 @@
 
 namespace gpilot::systems {
 
+namespace {
+
+/// The output that measures state i and nothing else, or -1.
+Index output_of(const Matrix& emission, Index i) {
+  for (Index e = 0; e < emission.rows(); ++e) {
+    if (emission(e, i) == 1.0 && emission.row(e).cwiseAbs().sum() == 1.0) {
+      return e;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
 Variant variant_from_name(std::string_view name) {
   if (name == "corrected") {
     return Variant::kCorrected;
@@ -34,6 +48,16 @@ std::vector<std::string> channel_names(const std::vector<Channel>& channels) {
     names.push_back(channel.name);
   }
   return names;
+}
+
+std::vector<Index> SystemSpec::own_outputs() const {
+  std::vector<Index> own;
+  for (Index e = 0; e < emission.rows(); ++e) {
+    if (std::ranges::find(added_outputs, e) == added_outputs.end()) {
+      own.push_back(e);
+    }
+  }
+  return own;
 }
 
 System::System(SystemSpec spec, Variant variant) : spec_(std::move(spec)), variant_(variant) {}
@@ -83,6 +107,38 @@ void System::set_control_box(Box box) {
     }
   }
   spec_.control_box = std::move(box);
+}
+
+void System::observe_states() {
+  const Index D = state_dim();
+  const Vector width = spec_.region.high - spec_.region.low;
+  const double share = spec_.output_sd.cwiseQuotient(spec_.emission * width).mean();
+  std::vector<Channel> outputs;
+  std::vector<Index> added;
+  Vector sd(D);
+  Index kept = 0;
+  for (Index i = 0; i < D; ++i) {
+    const Channel& state = spec_.states[static_cast<std::size_t>(i)];
+    if (const Index e = output_of(spec_.emission, i); e >= 0) {
+      outputs.push_back(spec_.outputs[static_cast<std::size_t>(e)]);
+      sd(i) = spec_.output_sd(e);
+      ++kept;
+    } else {
+      outputs.push_back({"y_" + state.name, state.unit});
+      sd(i) = share * width(i);
+      added.push_back(i);
+    }
+  }
+  if (kept != output_dim()) {
+    throw std::logic_error(fmt::format("{}: an output is not a state", spec_.name));
+  }
+  if (added.empty()) {
+    return;  // all states are outputs already, and which of them are judged is known
+  }
+  spec_.outputs = std::move(outputs);
+  spec_.output_sd = std::move(sd);
+  spec_.emission = Matrix::Identity(D, D);
+  spec_.added_outputs = std::move(added);
 }
 
 void System::check_sizes(const VectorRef& x, const VectorRef& c) const {

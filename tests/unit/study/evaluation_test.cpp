@@ -229,6 +229,31 @@ TEST(Evaluation, OfAMapIsTheErrorOfFOnAGrid) {
   EXPECT_NEAR(value(metrics, "coverage90"), inside / n, 1e-9);
 }
 
+// A model that hears nothing from the added output predicts as the one without it, and is judged the same.
+TEST(Evaluation, OutputsOfObservedStatesAreNotPooled) {
+  const auto system = systems::make_system("pendulum");
+  const ssm::Model latent = tame_model();
+  const std::vector<Metric> expected = Evaluation(*system).evaluate(latent);
+  system->observe_states();
+  ssm::Model model = latent;
+  model.gp.structure.outputs = 2;
+  ssm::Parameters& p = model.gp.parameters;
+  p.C = Matrix::Zero(2, 2);
+  p.C << latent.gp.parameters.C, 0.0, 1.0;
+  p.d = Vector{{latent.gp.parameters.d(0), 0.0}};
+  p.log_r = Vector{{latent.gp.parameters.log_r(0), std::log(1e18)}};
+  model.scaling.output_offset = Vector{{latent.scaling.output_offset(0), 0.0}};
+  model.scaling.output_scale = Vector{{latent.scaling.output_scale(0), 1.0}};
+  const Evaluation evaluation(*system);
+  const std::vector<Metric> metrics = evaluation.evaluate(model);
+  ASSERT_EQ(metrics.size(), expected.size() + 1);
+  for (const Metric& metric : expected) {
+    EXPECT_NEAR(value(metrics, metric.name), metric.value, 1e-6) << metric.name;
+  }
+  EXPECT_EQ(metrics.back().name, "rmse.y_th_dot");
+  EXPECT_GT(metrics.back().value, 0.0);
+}
+
 TEST(Evaluation, NamesEveryOutput) {
   EXPECT_EQ(
       Evaluation(*systems::make_system("tras")).names(),

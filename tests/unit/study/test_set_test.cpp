@@ -81,6 +81,21 @@ TEST_P(TestSetOf, DependsOnTheSystemAlone) {
   EXPECT_NO_THROW(systems::check_in_control_box(*system, c.sequences[15].controls.topRows(kTestSteps)));
 }
 
+TEST_P(TestSetOf, IsTheSameWithAllStatesObserved) {
+  const auto system = systems::make_system(GetParam());
+  const TestSet latent = make_test_set(*system);
+  system->observe_states();
+  const TestSet observed = make_test_set(*system);
+  const std::vector<Index> own = system->spec().own_outputs();
+  EXPECT_EQ(latent.output_sd, Vector(observed.output_sd(own)));
+  for (std::size_t n = 0; n < latent.truth.size(); ++n) {
+    EXPECT_EQ(latent.truth[n], Matrix(observed.truth[n](Eigen::all, own)));
+    EXPECT_EQ(latent.sequences[n].outputs.bottomRows(kTestSteps),
+              Matrix(observed.sequences[n].outputs.bottomRows(kTestSteps)(Eigen::all, own)));
+    EXPECT_EQ(latent.sequences[n].controls.topRows(kTestSteps), observed.sequences[n].controls.topRows(kTestSteps));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Systems, TestSetOf, testing::Values("pendulum", "cart-pole", "tras"),
                          [](const auto& name) { return name.param[0] == 'c' ? "cart_pole" : name.param; });
 

@@ -42,6 +42,27 @@ TEST_P(SimulateEverySystem, SameSeedSameBits) {
   EXPECT_NE(a.states, other.states);
 }
 
+// The same trial with all states observed sees the same motion and, of the system's own outputs, the same values.
+TEST_P(SimulateEverySystem, ObservedStatesAddOutputsAndChangeNothingElse) {
+  const auto latent = make_system(GetParam());
+  const auto observed = latent->clone();
+  observed->observe_states();
+  constexpr Index kSteps = 2000;
+  const Matrix controls = random_controls(*latent, kSteps, {}, 5);
+  const Trajectory a = simulate(*latent, controls, {.seed = 5});
+  const Trajectory b = simulate(*observed, controls, {.seed = 5});
+  EXPECT_EQ(a.states, b.states);
+  EXPECT_EQ(a.outputs.bottomRows(kSteps),
+            Matrix(b.outputs.bottomRows(kSteps)(Eigen::all, observed->spec().own_outputs())));
+  const Matrix noise = (b.outputs - b.states).bottomRows(kSteps);
+  const Vector sd = noise.cwiseAbs2().colwise().mean().cwiseSqrt().transpose();
+  EXPECT_LT((sd.cwiseQuotient(observed->spec().output_sd).array() - 1.0).abs().maxCoeff(), 0.07);  // 4 sds
+  const Matrix unit = noise * observed->spec().output_sd.cwiseInverse().asDiagonal();
+  const Matrix correlation = unit.transpose() * unit / static_cast<double>(kSteps);
+  const Matrix apart = correlation - Matrix(correlation.diagonal().asDiagonal());
+  EXPECT_LT(apart.cwiseAbs().maxCoeff(), 0.09);
+}
+
 TEST_P(SimulateEverySystem, ControlsStayInTheBox) {
   const auto system = make_system(GetParam());
   EXPECT_NO_THROW(check_in_control_box(*system, random_controls(*system, 300, {}, 1)));

@@ -15,6 +15,34 @@ namespace {
 
 using ::gpilot::test::message_of;
 
+/// A system whose only output is the sum of its states.
+class Sum : public System {
+ public:
+  Sum() : System(spec_of_sum(), Variant::kCorrected) {}
+  Vector next(const VectorRef& x, const VectorRef& /*c*/) const override { return x; }
+  bool is_map() const override { return true; }
+  Vector derivative(const VectorRef& x, const VectorRef& /*c*/) const override { return x; }
+  std::unique_ptr<System> clone() const override { return std::make_unique<Sum>(*this); }
+  std::vector<Parameter> parameters() const override { return {}; }
+
+ protected:
+  bool assign_parameter(std::string_view /*name*/, double /*value*/) override { return false; }
+
+ private:
+  static SystemSpec spec_of_sum() {
+    SystemSpec spec = make_system("pendulum")->spec();
+    spec.name = "sum";
+    spec.emission = Matrix::Ones(1, 2);
+    return spec;
+  }
+};
+
+TEST(ObserveStates, RefusesAnOutputThatIsNoState) {
+  Sum sum;
+  EXPECT_EQ(message_of<std::logic_error>([&] { sum.observe_states(); }), "sum: an output is not a state");
+  EXPECT_EQ(sum.spec().emission, Matrix::Ones(1, 2));
+}
+
 class EverySystem : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EverySystem, HasASpecThatFitsTogether) {
@@ -48,6 +76,40 @@ TEST_P(EverySystem, ColumnNamesAreDistinct) {
       names.push_back(channel.name);
     }
   }
+}
+
+TEST_P(EverySystem, CanHaveAllItsStatesObserved) {
+  const auto latent = make_system(GetParam());
+  const auto system = latent->clone();
+  system->observe_states();
+  const SystemSpec& before = latent->spec();
+  const SystemSpec& spec = system->spec();
+  const Index D = system->state_dim();
+  EXPECT_EQ(spec.emission, Matrix::Identity(D, D));
+  ASSERT_EQ(system->output_dim(), D);
+  const std::vector<Index> own = spec.own_outputs();
+  ASSERT_EQ(own.size(), before.outputs.size());
+  double share = 0.0;
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const auto e = static_cast<std::size_t>(own[k]);
+    EXPECT_EQ(spec.outputs[e].name, before.outputs[k].name);
+    EXPECT_EQ(spec.output_sd(own[k]), before.output_sd(static_cast<Index>(k)));
+    EXPECT_EQ(before.emission(static_cast<Index>(k), own[k]), 1.0);
+    share += spec.output_sd(own[k]) / (spec.region.high - spec.region.low)(own[k]) / static_cast<double>(own.size());
+  }
+  EXPECT_EQ(spec.added_outputs.size() + own.size(), static_cast<std::size_t>(D));
+  for (const Index e : spec.added_outputs) {
+    const Channel& output = spec.outputs[static_cast<std::size_t>(e)];
+    EXPECT_EQ(output.name, "y_" + spec.states[static_cast<std::size_t>(e)].name);
+    EXPECT_EQ(output.unit, spec.states[static_cast<std::size_t>(e)].unit);
+    EXPECT_NEAR(spec.output_sd(e), share * (spec.region.high - spec.region.low)(e), 1e-12);
+  }
+  const Vector x = Vector::LinSpaced(D, 0.3, 0.9);
+  EXPECT_EQ(system->next(x, before.control_box.high), latent->next(x, before.control_box.high));
+  // Once is enough: those that were added stay the added ones.
+  const std::vector<Index> added = spec.added_outputs;
+  system->observe_states();
+  EXPECT_EQ(system->spec().added_outputs, added);
 }
 
 TEST_P(EverySystem, DeclaredDerivativesAreDerivatives) {
