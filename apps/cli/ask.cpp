@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "describe_study.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
@@ -28,15 +29,23 @@ struct AskArguments {
 void print_step(const AskArguments& arguments, const study::Study& study, const study::Step& step) {
   const study::StudyConfig& config = study.config();
   if (arguments.format == Format::kJson) {
-    const nlohmann::ordered_json json = {
-        {"study", arguments.study},      {"step", step.id},
-        {"sequence", step.sequence},     {"phase", study::name(step.phase)},
-        {"inputs", config.model.inputs}, {"u", std::vector<double>(step.control.begin(), step.control.end())},
-        {"criterion", step.criterion},   {"asked", !arguments.suggest || study.pending() != nullptr}};
+    const nlohmann::ordered_json json = {{"study", arguments.study},
+                                         {"step", step.id},
+                                         {"sequence", step.sequence},
+                                         {"phase", study::name(step.phase)},
+                                         {"inputs", config.model.inputs},
+                                         {"u", std::vector<double>(step.control.begin(), step.control.end())},
+                                         {"criterion", step.criterion},
+                                         {"violation", step.violation},
+                                         {"safe", step.safe},
+                                         {"asked", !arguments.suggest || study.pending() != nullptr}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
   fmt::print("step {}: {}\n", step.id, with_units(config.model.inputs, config.input_units, step.control));
+  if (!step.safe) {
+    fmt::print("careful: {}\n", no_safe_plan(step.violation));
+  }
   if (!arguments.suggest) {
     fmt::print("then: gpilot tell {} --step {} --y {}\n", arguments.study, step.id,
                fmt::join(config.model.outputs, ","));

@@ -77,15 +77,27 @@ void print_inputs(const StudyConfig& c) {
   }
 }
 
+/// ", kept from -1 to 2".
+std::string limit_words(const acquisition::OutputLimits& limits, Index e) {
+  std::string words;
+  if (std::isfinite(limits.low(e))) {
+    words += fmt::format(" above {}", limits.low(e));
+  }
+  if (std::isfinite(limits.high(e))) {
+    words += fmt::format("{} below {}", words.empty() ? "" : " and", limits.high(e));
+  }
+  return words.empty() ? "" : fmt::format(", kept{} with probability {}", words, 1.0 - limits.delta);
+}
+
 void print_outputs(const StudyConfig& c) {
   fmt::print("Outputs (measured every {} s)\n", c.model.dt);
   for (Index e = 0; e < c.model.C.rows(); ++e) {
     const std::string& name = name_of(c.model.outputs, e);
     const ssm::Range* range = range_of(c.model, name);
-    fmt::print("  {}: measures the state {}, expected {}, noise {}\n", with_unit(name, name_of(c.output_units, e)),
+    fmt::print("  {}: measures the state {}, expected {}, noise {}{}\n", with_unit(name, name_of(c.output_units, e)),
                name_of(c.model.states, state_of(c.model, e)),
                range != nullptr ? fmt::format("from {} to {}", range->low, range->high) : "anywhere",
-               sd_words(c.model.output_sd, e));
+               sd_words(c.model.output_sd, e), limit_words(c.limits, e));
   }
 }
 
@@ -165,6 +177,14 @@ std::vector<std::string> notes_on(const StudyConfig& c) {
                       name_of(c.model.inputs, p), std::ceil(crossing)));
     }
   }
+  for (std::size_t e = 0; e < c.model.outputs.size(); ++e) {
+    const auto i = static_cast<Index>(e);
+    const Index state = state_of(c.model, i);
+    if (has(c.model.x0_mean, state) &&
+        (c.model.x0_mean(state) < c.limits.low(i) || c.model.x0_mean(state) > c.limits.high(i))) {
+      notes.push_back(fmt::format("output.{}: after a reset it is outside its limits", c.model.outputs[e]));
+    }
+  }
   if (c.rig.deadline_s < c.model.dt) {
     notes.push_back(fmt::format("rig.deadline_s: {} s are less than dt, {} s: a rig that answers after dt is too late",
                                 c.rig.deadline_s, c.model.dt));
@@ -214,7 +234,9 @@ Json channels_json(const StudyConfig& c) {
                        {"unit", name_of(c.output_units, e)},
                        {"state", name_of(c.model.states, state_of(c.model, e))},
                        {"range", range_json(range_of(c.model, name))},
-                       {"noise_sd", number_or_null(c.model.output_sd, e)}});
+                       {"noise_sd", number_or_null(c.model.output_sd, e)},
+                       {"limit_low", number_or_null(c.limits.low, e)},
+                       {"limit_high", number_or_null(c.limits.high, e)}});
   }
   Json states = Json::array();
   for (Index d = 0; d < static_cast<Index>(c.model.states.size()); ++d) {
@@ -247,7 +269,8 @@ void print_json(const std::string& file, const StudyConfig& c) {
                {"initial", c.initial},
                {"steps", c.steps},
                {"retrain_every", c.retrain_every},
-               {"keep_models", c.keep_models}};
+               {"keep_models", c.keep_models},
+               {"delta", c.limits.delta}};
   json.update(channels_json(c));
   json["rig"] = {{"command", c.rig.command}, {"start_s", c.rig.start_s}, {"deadline_s", c.rig.deadline_s},
                  {"reset_s", c.rig.reset_s}, {"close_s", c.rig.close_s}, {"failures", c.rig.failures}};

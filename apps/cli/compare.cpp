@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ struct CompareArguments {
   std::uint64_t seed = 0;
   bool paper = false;
   bool observe_states = false;
+  LimitArguments limits;
   std::string output;
   Format format = Format::kText;
 };
@@ -48,7 +50,9 @@ ComparisonOptions options_from(const CompareArguments& arguments) {
                             .seed = arguments.seed,
                             .paper = arguments.paper,
                             .boxes = {},
-                            .observe_states = arguments.observe_states};
+                            .observe_states = arguments.observe_states,
+                            .limits = arguments.limits.parsed(),
+                            .delta = arguments.limits.parsed_delta()};
   const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
     if (!text.empty()) {
       value = parse_count(option, text, lowest);
@@ -107,6 +111,13 @@ void print_text(const CompareArguments& arguments, const ComparisonOutcome& outc
       "below\n"
       "the median of where random ends; median over trials, of random itself too.\n",
       summary.last_step);
+  if (std::ranges::any_of(summary.systems, [](const study::SystemSummary& s) { return !s.violations.empty(); })) {
+    fmt::print(
+        "Outside the limits: share of the chosen steps whose true output, noise apart, lies outside; what the model "
+        "made "
+        "of\n"
+        "it beforehand; steps for which no plan kept the limits; the same share of the initial measurements.\n");
+  }
   fmt::print(
       "Wrote results.csv, timings.csv, summary.json and comparison.json to {} ({} trials, {} of them found there)\n",
       arguments.output, outcome.total, outcome.found);
@@ -160,6 +171,7 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
   add_observe_states(command, arguments.observe_states);
+  add_limits(command, arguments.limits);
 }
 
 }  // namespace
@@ -183,12 +195,13 @@ void add_compare(CLI::App& app) {
       "Every finished trial is stored at once: interrupt with Ctrl-C, and the same command goes on. With more trials,\n"
       "strategies or systems it extends what is there. DIR/results.csv has the columns system, strategy, trial, step,\n"
       "metric, value; DIR/summary.json, which --format json prints, the statistics of all metrics. With\n"
-      "--observe-states the rmse is still that of the outputs which are measured without it: figures compare. "
-      "Examples:\n"
+      "--observe-states the rmse is still that of the outputs which are measured without it: figures compare. With\n"
+      "--limit the table also has the share of steps in which the true output, noise apart, was outside. Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --trials 50 -o strong\n"
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
+      "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");
   command->callback([arguments] { run_compare(*arguments); });
 }

@@ -118,6 +118,21 @@ void append_efforts(std::string& text, const study::SystemSummary& system, Index
   }
 }
 
+std::string percent(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100.0 * share);
+}
+
+void append_violations(std::string& text, const study::SystemSummary& system, int label) {
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\n  {:<{}}{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}\n", "outside the limits", label, "steps", kNarrow,
+                 "95 % interval", kCell + 4, "by the model", kCell, "no safe plan", kCell, "initial", kNarrow);
+  for (const study::StrategyViolations& v : system.violations) {
+    fmt::format_to(out, "  {:<{}}{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}\n", v.strategy, label, percent(v.steps.value), kNarrow,
+                   fmt::format("{} to {}", percent(v.steps.low), percent(v.steps.high)), kCell + 4, percent(v.expected),
+                   kCell, percent(v.no_safe_plan), kCell, percent(v.initial), kNarrow);
+  }
+}
+
 }  // namespace
 
 std::string format_tables(const study::SystemSummary& system, Index trials, Index last_step) {
@@ -139,6 +154,9 @@ std::string format_tables(const study::SystemSummary& system, Index trials, Inde
     }
   }
   append_efforts(text, system, last_step, static_cast<int>(label));
+  if (!system.violations.empty()) {
+    append_violations(text, system, static_cast<int>(label));
+  }
   return text;
 }
 

@@ -50,7 +50,7 @@ std::string number(const Vector& values, Index i) {
 
 void print_training(const Study& study) {
   if (study.trainings().empty()) {
-    const Index missing = study.config().initial - study.told();
+    const Index missing = study.config().first_training() - study.told();
     fmt::print("Training    none yet{}\n",
                missing > 0 ? fmt::format(": {} more measurement(s) come first", missing) : "");
     return;
@@ -100,7 +100,16 @@ std::string step_line(const study::StudyConfig& config, const StepRecord& step) 
   for (Index e = 0; e < static_cast<Index>(config.model.outputs.size()); ++e) {
     line += fmt::format(" {:>{}}", number(step.outputs, e), kWidth);
   }
+  if (!step.safe) {
+    line += "  " + no_safe_plan(step.violation);
+  }
   return step.reason.empty() ? line : line + "  " + step.reason;
+}
+
+std::string no_safe_plan(double violation) {
+  return fmt::format(
+      "no control was found that keeps the limits of the outputs; this one leaves them with probability {}",
+      std::isnan(violation) ? "unknown" : fmt::format("{:.2g}", violation));
 }
 
 void print_study(const Study& study, Index newest_steps) {
@@ -169,6 +178,10 @@ Json study_json(const Study& study) {
                              {"training", s.training > 0 ? Json(s.training) : Json()},
                              {"criterion", s.criterion},
                              {"evaluations", s.evaluations},
+                             {"violation", s.violation},
+                             {"safe", s.safe},
+                             {"reference_sd", s.reference_sd},
+                             {"plan", Json::accept(s.plan) ? Json::parse(s.plan) : Json()},
                              {"reason", text_or_null(s.reason)},
                              {"asked_at", s.asked_at},
                              {"closed_at", text_or_null(s.closed_at)}});

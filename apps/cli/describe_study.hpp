@@ -15,5 +15,7 @@ nlohmann::ordered_json study_json(const study::Study& study);
 /// The heading and a line for each step of a table on a terminal.
 std::string step_heading(const study::StudyConfig& config);
 std::string step_line(const study::StudyConfig& config, const study::StepRecord& step);
+/// What to say of a control whose step may leave the limits of outputs with this probability (NaN = unknown).
+std::string no_safe_plan(double violation);
 
 }  // namespace gpilot::cli

@@ -69,6 +69,40 @@ Box parse_box(std::string_view option, std::string_view text) {
   return {Eigen::Map<const Vector>(low.data(), size), Eigen::Map<const Vector>(high.data(), size)};
 }
 
+acquisition::NamedLimit parse_limit(std::string_view option, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::size_t colon = text.find(':', equals == std::string_view::npos ? 0 : equals);
+  if (equals == 0 || equals == std::string_view::npos || colon == std::string_view::npos || text.ends_with("=:")) {
+    throw InputError(fmt::format("{}: expected NAME=LOW:HIGH, not '{}'", option, text));
+  }
+  acquisition::NamedLimit limit{.output = std::string(text.substr(0, equals))};
+  if (const std::string_view low = text.substr(equals + 1, colon - equals - 1); !low.empty()) {
+    limit.low = parse_number(option, low);
+  }
+  if (const std::string_view high = text.substr(colon + 1); !high.empty()) {
+    limit.high = parse_number(option, high);
+  }
+  return limit;
+}
+
+std::vector<acquisition::NamedLimit> LimitArguments::parsed() const {
+  std::vector<acquisition::NamedLimit> list;
+  for (const std::string& text : limits) {
+    list.push_back(parse_limit("--limit", text));
+  }
+  return list;
+}
+
+double LimitArguments::parsed_delta() const {
+  if (delta.empty()) {
+    return acquisition::OutputLimits{}.delta;
+  }
+  if (limits.empty()) {
+    throw InputError("--delta: goes with --limit, and none is given");
+  }
+  return parse_number("--delta", delta);
+}
+
 bool looks_like_numbers(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
 }
@@ -95,6 +129,17 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
 
 void add_observe_states(CLI::App& command, bool& observe_states) {
   command.add_flag("--observe-states", observe_states, "measure every state: also th_dot, as y_th_dot, beside y_th");
+}
+
+void add_limits(CLI::App& command, LimitArguments& arguments) {
+  command
+      .add_option("--limit", arguments.limits,
+                  "keep an output inside, in its units: y_th=-0.8:0.8, or th=:0.8 for one end; may be repeated")
+      ->type_name("NAME=LOW:HIGH")
+      ->allow_extra_args(false);
+  command.add_option("--delta", arguments.delta, "probability with which a plan may leave the limits, under the model")
+      ->type_name("P")
+      ->default_str(fmt::format("{}", acquisition::OutputLimits{}.delta));
 }
 
 }  // namespace gpilot::cli

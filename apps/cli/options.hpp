@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "gpilot/acquisition/limits.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/types.hpp"
 
@@ -22,6 +24,8 @@ Index parse_count(std::string_view option, std::string_view text, Index lowest);
 std::pair<std::string, double> parse_assignment(std::string_view option, std::string_view text);
 /// An interval for each control: "LOW:HIGH,LOW:HIGH".
 Box parse_box(std::string_view option, std::string_view text);
+/// "NAME=LOW:HIGH"; one of the two numbers may be left out.
+acquisition::NamedLimit parse_limit(std::string_view option, std::string_view text);
 /// True if the text has only characters of numbers separated by commas, so that it is meant as such.
 bool looks_like_numbers(std::string_view text);
 
@@ -34,5 +38,17 @@ void add_format(CLI::App& command, Format& format);
 void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Adds --observe-states, see systems::System::observe_states().
 void add_observe_states(CLI::App& command, bool& observe_states);
+
+/// What the user typed; an empty text was not given.
+struct LimitArguments {
+  std::vector<std::string> limits;
+  std::string delta;
+
+  std::vector<acquisition::NamedLimit> parsed() const;
+  /// Throws InputError if it is given without any limit.
+  double parsed_delta() const;
+};
+/// Adds --limit and --delta.
+void add_limits(CLI::App& command, LimitArguments& arguments);
 
 }  // namespace gpilot::cli

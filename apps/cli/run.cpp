@@ -26,7 +26,7 @@ void refuse(const CLI::App& command, std::initializer_list<const char*> options,
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
   refuse(command,
          {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--box",
-          "--observe-states"},
+          "--observe-states", "--limit", "--delta"},
          "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
@@ -58,6 +58,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   add_observe_states(command, arguments.observe_states);
+  add_limits(command, arguments.limits);
   command.add_option("--rig", arguments.rig, "command that starts the rig (default: rig.command of the configuration)")
       ->type_name("COMMAND");
   command.add_flag("--resume", arguments.resume, "go on with the study if it is there");
@@ -100,7 +101,8 @@ void add_run(CLI::App& app) {
       "  gpilot run kink --strategy latmi --steps 20 --initial 3 --retrain-every 2 -o kink\n"
       "  gpilot run tras --controls-initial first.csv --steps 10 -o tras\n"
       "  gpilot run pendulum --box -1:1 --paper -o strong\n"
-      "  gpilot run cart-pole --observe-states --steps 30 -o observed");
+      "  gpilot run cart-pole --observe-states --steps 30 -o observed\n"
+      "  gpilot run pendulum --box -1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within");
   command->callback([arguments, command] {
     if (arguments->target.ends_with(".toml")) {
       run_configuration(*command, *arguments);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -55,6 +56,12 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
     options.initial = options.initial_controls->rows();
     systems::check_in_control_box(system, *options.initial_controls);
   }
+  if (const std::vector<acquisition::NamedLimit> limits = arguments.limits.parsed(); !limits.empty()) {
+    options.limits = acquisition::make_limits(systems::channel_names(system.spec().outputs), limits,
+                                              arguments.limits.parsed_delta());
+  } else {
+    arguments.limits.parsed_delta();  // throws if it is given alone
+  }
   options.validate();
   acquisition::make_strategy(options.strategy);  // throws for an unknown name
   return options;
@@ -101,6 +108,11 @@ Json configuration(const System& system, const TrialOptions& options) {
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
   }
+  if (options.limits) {
+    json["limits"] = {{"low", by_name(spec.outputs, options.limits->low)},
+                      {"high", by_name(spec.outputs, options.limits->high)},
+                      {"delta", options.limits->delta}};
+  }
   return json;
 }
 
@@ -125,6 +137,8 @@ Json step_json(const System& system, const TrialStep& step, const ssm::Sequence&
       {"trained", e.trained},
       {"status", e.status},
       {"chosen", e.chosen},
+      {"violation", e.violation},
+      {"safe", e.safe},
       {"seconds", {{"choose", e.choose_seconds}, {"train", e.train_seconds}, {"evaluate", step.evaluate_seconds}}},
       {"metrics", metrics}};
   line.update(rest);
@@ -227,6 +241,27 @@ void print_step(std::FILE* stream, const TrialStep& step, Index initial) {
   std::fflush(stream);
 }
 
+/// What a metric adds up to over the steps after the first `from`.
+double total(const study::Trial& trial, std::string_view metric, std::size_t from) {
+  double sum = 0.0;
+  for (std::size_t k = from; k < trial.steps.size(); ++k) {
+    const auto found = std::ranges::find(trial.steps[k].metrics, metric, &study::Metric::name);
+    sum += found == trial.steps[k].metrics.end() ? 0.0 : found->value;
+  }
+  return sum;
+}
+
+/// How the limits were kept, as far as nobody but a simulator knows.
+void print_violations(const TrialOptions& options, const study::Trial& trial) {
+  const auto initial = static_cast<double>(options.initial);
+  const double at_first = total(trial, study::kLimitMetrics[0], 0) - total(trial, study::kLimitMetrics[0], 1);
+  fmt::print(
+      "outside the limits: {:.0f} of {} steps, and {:.0f} of {} measurements before them; no plan that keeps "
+      "them was found in {:.0f} step(s)\n",
+      total(trial, study::kLimitMetrics[0], 1), trial.steps.size() - 1, initial * at_first, options.initial,
+      total(trial, study::kLimitMetrics[2], 1));
+}
+
 void print_summary(const RunArguments& arguments, const System& system, const study::Trial& trial) {
   const TrialStep& last = trial.steps.back();
   if (arguments.format == Format::kText) {
@@ -286,6 +321,9 @@ void run_simulation(const RunArguments& arguments) {
   if (done < options.steps) {
     throw Interrupted(
         fmt::format("interrupted after step {} of {}; all files are in {}", done, options.steps, arguments.output));
+  }
+  if (options.limits && arguments.format == Format::kText) {
+    print_violations(options, trial);
   }
   print_summary(arguments, *system, trial);
 }

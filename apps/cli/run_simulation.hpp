@@ -19,6 +19,7 @@ struct RunArguments {
   std::uint64_t seed = 0;
   bool paper = false;
   bool observe_states = false;
+  LimitArguments limits;
   std::string rig;
   std::string period;
   bool resume = false;

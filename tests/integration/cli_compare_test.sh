@@ -37,6 +37,18 @@ observed=(compare pendulum --strategies random --trials 1 --steps 1)
 expect_equal "errors of the velocity" "$(grep -c ',rmse.y_th_dot,[0-9]' observed/results.csv)" 2
 expect_refused "observe_states is true there, not false" "${observed[@]}" -o observed
 
+# Limits: a table of violations, a metric of each step.
+within=(compare pendulum --strategies random --trials 2 --steps 2 --limit y_th=-0.01:0.01)
+"$program" "${within[@]}" -o within >within.txt 2>/dev/null
+expect_line "outside the limits" within.txt
+expect_line "95 % interval" within.txt
+expect_equal "violations" "$(grep -c ',violation,[01]' within/results.csv)" 6
+expect_line '"no_safe_plan"' within/summary.json
+expect_refused "limits is " "${within[@]}" --delta 0.1 -o within
+expect_refused "limits is " "${observed[@]}" --observe-states --limit th=0:1 -o observed
+expect_refused "did you mean 'y_th'?" "${observed[@]}" --limit y_ht=0:1 -o x
+expect_refused "'y_th' has two" "${observed[@]}" --limit y_th=0:1 --limit th=0:1 -o x
+
 # Interrupted after the first trial, it goes on.
 long=(compare kink --strategies "random,totmi" --trials 10 --steps 10)
 "$program" "${long[@]}" --threads 2 -o whole >/dev/null 2>&1

@@ -56,6 +56,15 @@ expect_line "output.angle: without low and high" odd.txt
 expect_line "input.torque: with this slew it takes 1000 steps" odd.txt
 expect_line "rig.deadline_s: 0.01 s are less than dt" odd.txt
 
+# Limits of outputs.
+sed -e 's/^# limit_low = [^ ]* */limit_low = -0.9 /' -e 's/^delta = 0.05 /delta = 0.1 /' pendulum.toml >limits.toml
+"$program" check limits.toml >limits.txt
+expect_line "noise learned, kept above -0.9 with probability 0.9" limits.txt
+"$program" check limits.toml --format json >limits.json
+expect_line '"limit_low": -0.9' limits.json
+sed 's/^limit_low = -0.9 /limit_low = 0.5 /' limits.toml >outside.toml
+"$program" check outside.toml | grep -q "output.angle: after a reset it is outside its limits" || fail "start outside"
+
 # A file that is there is kept, unless told otherwise.
 cp pendulum.toml mine.toml
 expect_refused "mine.toml: the file is there already; --force replaces it" init mine.toml

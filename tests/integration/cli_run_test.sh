@@ -61,6 +61,20 @@ expect_equal "observed columns" "$(head -1 observed/data.csv)" "t,c,y_th,y_th_do
 expect_line '"observe_states": true' observed/run.json
 expect_line '"rmse.y_th_dot"' observed/steps.jsonl
 
+# Limits of an output: recorded, counted, told.
+"$program" run pendulum --strategy random --steps 2 --seed 2 --limit th=-0.01:0.01 --delta 0.1 -o within >within.txt
+expect_line '"delta": 0.1' within/run.json
+expect_line '"violation_model"' within/steps.jsonl
+expect_line '"safe":' within/steps.jsonl
+grep -qE '^outside the limits: [12] of 2 steps, and [1-5] of 5 measurements before them' within.txt ||
+  fail "limits: $(cat within.txt)"
+expect_refused "did you mean 'y_th'?" run pendulum --limit y_ht=0:1 -o x
+expect_refused "--limit: expected NAME=LOW:HIGH, not 'th=1'" run pendulum --limit th=1 -o x
+expect_refused "--limit: expected NAME=LOW:HIGH, not 'th=:'" run pendulum --limit th=: -o x
+expect_refused "limits of 'y_th': [1, 0]" run pendulum --limit th=1:0 -o x
+expect_refused "--delta: goes with --limit" run pendulum --delta 0.1 -o x
+expect_refused "delta: 2, expected a probability" run pendulum --limit th=0:1 --delta 2 -o x
+
 # Initial controls from a file (a recording: its last row has no control), an empty directory, fewer trainings, a box.
 "$program" simulate pendulum --steps 4 --seed 2 -o first.csv >/dev/null
 mkdir c

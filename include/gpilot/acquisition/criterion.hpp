@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "gpilot/acquisition/limits.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/data.hpp"
@@ -23,6 +24,7 @@ struct Situation {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
   std::uint32_t step = 0;
+  const OutputLimits* limits = nullptr;  ///< where outputs must stay; null = anywhere
 };
 
 /// What a control would teach: the larger, the more.

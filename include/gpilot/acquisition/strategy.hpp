@@ -18,6 +18,11 @@ struct Choice {
   double value = std::numeric_limits<double>::quiet_NaN();  ///< of its criterion; NaN if it has none
   int evaluations = 0;                                      ///< of the criterion
   Matrix landscape;  ///< [points x P + 1] control, value: the grid of one control
+  /// Probability, under the model, that the outputs leave their limits; NaN if there are none.
+  double violation = std::numeric_limits<double>::quiet_NaN();
+  bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
+  /// Root of the mean variance of the model where it will be used; NaN if the strategy looks at no such place.
+  double reference_sd = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A way to choose the next control.

@@ -3,13 +3,16 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gpilot/acquisition/limits.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/study/comparison_summary.hpp"
 #include "gpilot/study/trial_record.hpp"
+#include "gpilot/systems/system.hpp"
 #include "gpilot/types.hpp"
 
 /// Strategies compared by paired trials on simulated systems, kept in a directory:
@@ -41,10 +44,19 @@ struct ComparisonOptions {
   bool paper = false;  ///< the paper's kernels, initial values and training
   std::vector<SystemBox> boxes;
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
+  /// Where outputs must stay, for every system that has one of that name (see acquisition::make_limits).
+  std::vector<acquisition::NamedLimit> limits{};
+  double delta = 0.05;  ///< probability with which a plan may leave them
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
   void validate() const;
 };
+
+/// A system of the comparison with its box, its states observed or not.
+std::unique_ptr<systems::System> compared_system(const ComparisonOptions& options, const std::string& name);
+/// The limits that this system has in the comparison, if any.
+std::optional<acquisition::OutputLimits> compared_limits(const ComparisonOptions& options,
+                                                         const systems::System& system);
 
 /// Every trial of every strategy on every system, in the order of results.csv: by system, strategy, trial.
 std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options);

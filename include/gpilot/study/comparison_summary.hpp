@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpilot/study/statistics.hpp"
 #include "gpilot/study/trial_record.hpp"
 #include "gpilot/types.hpp"
 
@@ -68,10 +69,20 @@ struct StrategyEffort {
   std::map<std::string, Index> chosen;    ///< which candidate how many trainings took
 };
 
+/// How a strategy kept the limits of outputs. Steps of failed trials that were not reached do not count.
+struct StrategyViolations {
+  std::string strategy;
+  Share steps;                ///< of chosen steps whose true outputs lie outside
+  double initial = 0.0;       ///< the same share of the measurements before them
+  double expected = 0.0;      ///< mean over chosen steps of the probability under the model; NaN if it gave none
+  double no_safe_plan = 0.0;  ///< share of chosen steps for which no plan kept the limits
+};
+
 struct SystemSummary {
   std::string system;
   std::vector<MetricSummary> metrics;  ///< those that are errors, "rmse" first; a coverage has no better direction
   std::vector<StrategyEffort> efforts;
+  std::vector<StrategyViolations> violations;  ///< empty without limits
 };
 
 struct ComparisonSummary {

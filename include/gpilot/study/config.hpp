@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpilot/acquisition/limits.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/ssm/model.hpp"
@@ -37,11 +38,14 @@ struct StudyConfig {
   ssm::ModelSpec model;                                ///< user units; its ranges hold the box and the declared ranges
   std::vector<std::string> input_units, output_units;  ///< [P], [E]; "" = none
   Box box;                                             ///< [P]
-  Vector slew;  ///< [P] largest change from one step to the next; infinity = no limit
-  Vector safe;  ///< [P] the control that leaves the rig safe, inside the box
+  Vector slew;                       ///< [P] largest change from one step to the next; infinity = no limit
+  Vector safe;                       ///< [P] the control that leaves the rig safe, inside the box
+  acquisition::OutputLimits limits;  ///< [E] where outputs must stay; +-infinity = no limit
   inference::FitOptions fit;
   RigSettings rig;
 
+  /// Measurements before the first training: the initial ones, or with limits as soon as there can be a model.
+  Index first_training() const;
   /// Throws InputError naming the key, e.g. "input.torque.safe: ..".
   void validate() const;
 };

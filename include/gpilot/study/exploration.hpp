@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,8 @@ struct ExplorationOptions {
   Index retrain_every = 1;  ///< steps between two trainings; in between the filter carries the state on
   bool landscape = false;   ///< keep the criterion's values over the box (one control only)
   std::uint64_t seed = 0;
-  std::uint32_t trial = 0;  ///< a stream of random numbers of its own
+  std::uint32_t trial = 0;                            ///< a stream of random numbers of its own
+  std::optional<acquisition::OutputLimits> limits{};  ///< where outputs must stay, user units
 
   /// Throws InputError naming the field.
   void validate() const;
@@ -41,6 +44,10 @@ struct ExplorationStep {
   bool trained = false;
   std::string status;  ///< of the newest training
   std::string chosen;  ///< the candidate it took, e.g. "gp" or "warm start"
+  /// Probability, under the model that chose, that the outputs leave their limits; NaN if there are none.
+  double violation = std::numeric_limits<double>::quiet_NaN();
+  bool safe = true;  ///< false if no control was found that keeps the limits
+  double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice
 };
 
 class Exploration {
@@ -48,6 +55,9 @@ class Exploration {
   /// `initial` holds at least two rows; the control of its last row, if any, is ignored. Trains at once.
   /// Throws InputError for an empty box, an unknown strategy (with the nearest name) or wrong shapes.
   Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options);
+  /// The same with a strategy of one's own instead of the one that the options name.
+  Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options,
+              std::unique_ptr<acquisition::Strategy> strategy);
   ~Exploration();
   Exploration(Exploration&&) noexcept;
   Exploration& operator=(Exploration&&) = delete;

@@ -24,6 +24,9 @@ class Standpoint {
   /// it throws NumericalError and stays.
   void follow(VectorRef control, VectorRef outputs);
 
+  /// Where outputs must stay from now on, user units.
+  void limit(const acquisition::OutputLimits& limits);
+
   /// What a criterion may look at; refers to this object and to `box` and `history`, which are in scaled units.
   acquisition::Situation situation(const Box& box, const ssm::Series* history, std::uint64_t seed,
                                    std::uint32_t trial = 0, std::uint32_t step = 0) const;
@@ -43,6 +46,7 @@ class Standpoint {
   ssm::Transition transition_;
   gp::Nodes nodes_;
   ssm::StateBelief belief_;
+  std::optional<acquisition::OutputLimits> limits_;  ///< scaled
 };
 
 }  // namespace gpilot::study

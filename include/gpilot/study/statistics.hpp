@@ -36,4 +36,22 @@ SignedRankTest signed_rank_test(std::span<const double> a, std::span<const doubl
 /// false rejection is at most alpha. Holm (1979).
 std::vector<double> holm_adjusted(std::span<const double> p);
 
+/// Successes among attempts that come in groups, e.g. steps of a trial.
+struct GroupCount {
+  Index successes = 0;
+  Index attempts = 0;
+};
+
+/// A share with its 95 % interval; all NaN for no attempts.
+struct Share {
+  double value = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// Attempts of one group resemble each other, so Wilson's interval is taken for as many independent attempts as would
+/// spread as much as the groups do, at most those there are: Korn and Graubard (1998). Without any success, or any
+/// failure, there is no spread to see, and all attempts count as independent.
+Share share_of(std::span<const GroupCount> groups);
+
 }  // namespace gpilot::study

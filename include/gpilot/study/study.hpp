@@ -33,6 +33,8 @@ struct Step {
   Vector control;      ///< [P] in the box, and within the slew limits of what was applied before
   StepPhase phase = StepPhase::kRandom;
   double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN if it was drawn
+  double violation = std::numeric_limits<double>::quiet_NaN();  ///< probability that outputs leave their limits
+  bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
 };
 
 /// What became of outputs that were told.

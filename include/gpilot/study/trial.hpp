@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpilot/study/evaluation.hpp"
@@ -23,6 +25,11 @@ struct TrialOptions {
   bool paper = false;       ///< the paper's kernels, initial values and Adam training
   bool landscape = false;
   std::optional<Matrix> initial_controls{};  ///< [at least 2 x P] instead of random ones; `initial` is ignored
+  /// Where outputs must stay, user units. The random controls before the first choice obey them, too, from the second
+  /// measurement on: each is drawn with a model of what was measured until then in view.
+  std::optional<acquisition::OutputLimits> limits{};
+  /// Makes a strategy of one's own instead of the one named above.
+  std::function<std::unique_ptr<acquisition::Strategy>()> make_strategy{};
 
   /// Throws InputError naming the field.
   void validate() const;
@@ -30,7 +37,7 @@ struct TrialOptions {
 
 struct TrialStep {
   ExplorationStep exploration;
-  std::vector<Metric> metrics;
+  std::vector<Metric> metrics;  ///< in the order of trial_metrics()
   double evaluate_seconds = 0.0;
 };
 
@@ -39,6 +46,16 @@ struct Trial {
   ssm::Model model;              ///< the last one; has no states' rows before the first training
   ssm::Sequence data;            ///< all that was measured, user units; row 0 has no outputs, the last no controls
 };
+
+/// The names of what follows, in this order.
+inline constexpr std::string_view kLimitMetrics[] = {"violation", "violation_model", "no_safe_plan"};
+
+/// The metrics of the evaluation and, with limits, how they were kept in a step, counted over the measurements since
+/// the step before: for step 0 over the initial ones.
+///   violation        share of the measurements whose true output, noise apart, lies outside the limits
+///   violation_model  the probability of that under the model that chose the control (NaN for step 0)
+///   no_safe_plan     share of the controls for which no plan was found that keeps the limits
+std::vector<std::string> trial_metrics(const Evaluation& evaluation, const TrialOptions& options);
 
 /// Called after every step; returning false stops the trial there.
 using OnTrialStep = std::function<bool(const TrialStep&)>;

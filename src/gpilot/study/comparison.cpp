@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "comparison_store.hpp"
@@ -25,24 +26,21 @@ namespace {
 /// A system as configured, and the test that its models take.
 struct TestBench {
   std::unique_ptr<systems::System> system;
+  std::optional<acquisition::OutputLimits> limits;
   Evaluation evaluation;
 
-  explicit TestBench(std::unique_ptr<systems::System> configured)
-      : system(std::move(configured)), evaluation(*system) {}
+  TestBench(std::unique_ptr<systems::System> configured, std::optional<acquisition::OutputLimits> output_limits)
+      : system(std::move(configured)), limits(std::move(output_limits)), evaluation(*system) {}
 };
 
 /// Runs trials of the comparison by run_trial().
 RunJob trial_runner(const ComparisonOptions& options) {
   const auto benches = std::make_shared<std::map<std::string, TestBench>>();
   for (const std::string& name : options.systems) {
-    std::unique_ptr<systems::System> system = systems::make_system(name);
-    if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
-      system->set_control_box(given->box);
-    }
-    if (options.observe_states) {
-      system->observe_states();
-    }
-    benches->emplace(name, std::move(system));
+    std::unique_ptr<systems::System> system = compared_system(options, name);
+    std::optional<acquisition::OutputLimits> limits = compared_limits(options, *system);
+    benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
+                     std::forward_as_tuple(std::move(system), std::move(limits)));
   }
   const TrialOptions common{.steps = options.steps,
                             .initial = options.initial,
@@ -55,7 +53,8 @@ RunJob trial_runner(const ComparisonOptions& options) {
     trial.strategy = job.strategy;
     trial.trial = job.trial;
     const TestBench& bench = benches->at(job.system);
-    TrialRecord record{.metrics = bench.evaluation.names(), .steps = {}};
+    trial.limits = bench.limits;
+    TrialRecord record{.metrics = trial_metrics(bench.evaluation, trial), .steps = {}};
     try {
       run_trial(*bench.system, bench.evaluation, trial, [&](const TrialStep& step) {
         record.steps.push_back(record_of(step));

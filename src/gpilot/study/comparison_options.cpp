@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
@@ -46,6 +47,25 @@ void check_box(const SystemBox& entry, const std::vector<std::string>& systems) 
   }
 }
 
+/// Every limit must be one of at least one system.
+void check_limits(const ComparisonOptions& options) {
+  std::vector<std::string> known;
+  for (const std::string& name : options.systems) {
+    const auto system = compared_system(options, name);
+    compared_limits(options, *system);  // throws for what makes no sense
+    for (const std::string& output : systems::channel_names(system->spec().outputs)) {
+      if (std::ranges::find(known, output) == known.end()) {
+        known.push_back(output);
+      }
+    }
+  }
+  for (const acquisition::NamedLimit& limit : options.limits) {
+    if (acquisition::limited_output(known, limit.output) < 0) {
+      throw InputError("limit: " + unknown_name_message("output of these systems", limit.output, known));
+    }
+  }
+}
+
 }  // namespace
 
 void ComparisonOptions::validate() const {
@@ -64,6 +84,31 @@ void ComparisonOptions::validate() const {
     }
     seen.push_back(entry.system);
   }
+  check_limits(*this);
+}
+
+std::unique_ptr<systems::System> compared_system(const ComparisonOptions& options, const std::string& name) {
+  std::unique_ptr<systems::System> system = systems::make_system(name);
+  if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
+    system->set_control_box(given->box);
+  }
+  if (options.observe_states) {
+    system->observe_states();
+  }
+  return system;
+}
+
+std::optional<acquisition::OutputLimits> compared_limits(const ComparisonOptions& options,
+                                                         const systems::System& system) {
+  const std::vector<std::string> outputs = systems::channel_names(system.spec().outputs);
+  std::vector<acquisition::NamedLimit> own;
+  std::ranges::copy_if(options.limits, std::back_inserter(own), [&](const acquisition::NamedLimit& limit) {
+    return acquisition::limited_output(outputs, limit.output) >= 0;
+  });
+  if (own.empty()) {
+    return std::nullopt;
+  }
+  return acquisition::make_limits(outputs, own, options.delta);
 }
 
 std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options) {

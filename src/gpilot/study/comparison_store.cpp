@@ -47,6 +47,17 @@ Json boxes_of(const ComparisonOptions& options) {
   return boxes;
 }
 
+Json limits_of(const ComparisonOptions& options) {
+  Json limits = Json::object();
+  for (const acquisition::NamedLimit& limit : options.limits) {
+    limits["outputs"][limit.output] = {{"low", limit.low}, {"high", limit.high}};  // null = none
+  }
+  if (!options.limits.empty()) {
+    limits["delta"] = options.delta;
+  }
+  return limits;
+}
+
 Json configuration_of(const ComparisonOptions& options) {
   return {{"format", "gpilot-comparison"},
           {"version", 1},
@@ -60,6 +71,7 @@ Json configuration_of(const ComparisonOptions& options) {
           {"seed", options.seed},
           {"paper", options.paper},
           {"observe_states", options.observe_states},
+          {"limits", limits_of(options)},
           {"boxes", boxes_of(options)}};
 }
 
@@ -78,10 +90,15 @@ void check_grown(const std::string& directory, const std::string& field, const J
   }
 }
 
+/// What comparisons had that were stored before a field was.
+Json earlier_value(const std::string& field) {
+  return field == "observe_states" ? Json(false) : field == "limits" ? Json::object() : Json();
+}
+
 /// Throws InputError with the first field in which a stored comparison differs from the one wanted.
 void check_same(const std::string& directory, const Json& held, const Json& wanted) {
   for (const auto& [field, value] : wanted.items()) {
-    const Json stored = held.value(field, field == "observe_states" ? Json(false) : Json());  // it came later
+    const Json stored = held.value(field, earlier_value(field));
     if (stored.type() != value.type() && !(stored.is_number_integer() && value.is_number_integer())) {
       refuse(directory, field, stored, value);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 
@@ -214,6 +215,45 @@ StrategyEffort effort_of(const std::string& strategy, std::span<const TrialRecor
   return effort;
 }
 
+/// `metric` is the index of the first of kLimitMetrics.
+StrategyViolations violations_of(const std::string& strategy, std::span<const TrialRecord> records,
+                                 std::size_t metric) {
+  StrategyViolations result{.strategy = strategy, .steps = {}};
+  std::vector<GroupCount> trials;
+  std::vector<double> initial;
+  std::vector<double> expected;
+  std::vector<double> no_safe_plan;
+  const auto keep = [](std::vector<double>& values, double value) {
+    if (std::isfinite(value)) {
+      values.push_back(value);
+    }
+  };
+  for (const TrialRecord& record : records) {
+    GroupCount& trial = trials.emplace_back();
+    for (std::size_t k = 0; k < record.steps.size(); ++k) {
+      const std::vector<double>& values = record.steps[k].values;
+      if (k == 0) {
+        keep(initial, values[metric]);
+      } else if (std::isfinite(values[metric])) {
+        ++trial.attempts;
+        trial.successes += values[metric] > 0.0 ? 1 : 0;
+        keep(expected, values[metric + 1]);
+        keep(no_safe_plan, values[metric + 2]);
+      }
+    }
+  }
+  result.steps = share_of(trials);
+  result.initial = mean(initial);
+  result.expected = mean(expected);
+  result.no_safe_plan = mean(no_safe_plan);
+  return result;
+}
+
+/// Whether a smaller value is better, so that strategies are tested by it.
+bool is_error(const std::string& metric) {
+  return !metric.starts_with("coverage") && std::ranges::find(kLimitMetrics, metric) == std::end(kLimitMetrics);
+}
+
 }  // namespace
 
 std::vector<Index> summary_steps(Index last_step) {
@@ -239,12 +279,17 @@ ComparisonSummary summarize(const ComparisonOptions& options, std::span<const Tr
     SystemSummary& system = summary.systems.emplace_back();
     system.system = options.systems[s];
     for (std::size_t metric = 0; metric < trials.metrics().size(); ++metric) {
-      if (!trials.metrics()[metric].starts_with("coverage")) {
+      if (is_error(trials.metrics()[metric])) {
         system.metrics.push_back(summarize_metric(options, trials, metric));
       }
     }
     for (std::size_t k = 0; k < options.strategies.size(); ++k) {
       system.efforts.push_back(effort_of(options.strategies[k], trials.of_strategy(k)));
+    }
+    const auto violation = std::ranges::find(trials.metrics(), kLimitMetrics[0]);
+    for (std::size_t k = 0; violation != trials.metrics().end() && k < options.strategies.size(); ++k) {
+      system.violations.push_back(violations_of(options.strategies[k], trials.of_strategy(k),
+                                                static_cast<std::size_t>(violation - trials.metrics().begin())));
     }
   }
   return summary;

@@ -54,7 +54,17 @@ Json to_json(const SystemSummary& system) {
   for (const StrategyEffort& effort : system.efforts) {
     trainings.push_back({{"strategy", effort.strategy}, {"statuses", effort.statuses}, {"chosen", effort.chosen}});
   }
-  return {{"system", system.system}, {"metrics", metrics}, {"trainings", trainings}};
+  Json json = {{"system", system.system}, {"metrics", metrics}, {"trainings", trainings}};
+  for (const StrategyViolations& v : system.violations) {
+    json["violations"].push_back({{"strategy", v.strategy},
+                                  {"share", v.steps.value},
+                                  {"low", v.steps.low},
+                                  {"high", v.steps.high},
+                                  {"initial", v.initial},
+                                  {"expected", v.expected},
+                                  {"no_safe_plan", v.no_safe_plan}});
+  }
+  return json;
 }
 
 }  // namespace

@@ -158,6 +158,8 @@ void check_sizes(const StudyConfig& c) {
   check("slew", c.slew.size(), P);
   check("safe", c.safe.size(), P);
   check("input units", static_cast<Index>(c.input_units.size()), P);
+  check("limits.low", c.limits.low.size(), c.model.outputs.size());
+  check("limits.high", c.limits.high.size(), c.model.outputs.size());
   check("output units", static_cast<Index>(c.output_units.size()), c.model.outputs.size());
 }
 
@@ -213,6 +215,11 @@ std::string KeyPath::text() const {
 ConfigError::ConfigError(KeyPath at, const std::string& reason)
     : InputError(fmt::format("{}: {}", at.text(), reason)), path_(std::move(at)) {}
 
+Index StudyConfig::first_training() const {
+  constexpr Index kFewest = 2;
+  return limits.any() ? kFewest : std::max(initial, kFewest);
+}
+
 void StudyConfig::validate() const {
   check_kernel(model);
   model.validate();
@@ -222,6 +229,10 @@ void StudyConfig::validate() const {
   describe_config(checker, *this, entries);
   check_inputs(*this);
   check_entries(entries);
+  if (!(limits.delta < 1.0)) {
+    throw ConfigError({"study", -1, "", "delta"},
+                      fmt::format("expected a probability between 0 and 1, not {}", limits.delta));
+  }
   check_nodes(model);
   try {
     fit.validate();

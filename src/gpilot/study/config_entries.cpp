@@ -113,6 +113,11 @@ void check_outputs(const ConfigEntries& e) {
   const Names states = names(e.states);
   for (const OutputEntry& output : e.outputs) {
     check_range("output", e.outputs, output);
+    if (!(output.limit_low < output.limit_high)) {
+      throw ConfigError(
+          at("output", e.outputs, output, "limit_high"),
+          fmt::format("expected more than 'limit_low', which is {}, not {}", output.limit_low, output.limit_high));
+    }
     if (output.state.empty()) {
       continue;
     }
@@ -311,6 +316,8 @@ void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
   config.slew = column(e.inputs, &InputEntry::slew);
   config.safe = column(e.inputs, &InputEntry::safe);
   config.safe = config.safe.array().isNaN().select(0.0, config.safe);
+  config.limits.low = column(e.outputs, &OutputEntry::limit_low);
+  config.limits.high = column(e.outputs, &OutputEntry::limit_high);
 }
 
 ConfigEntries entries_of(const StudyConfig& config) {
@@ -333,6 +340,8 @@ ConfigEntries entries_of(const StudyConfig& config) {
     }
     set_range(spec, output.name, output.low, output.high);
     output.noise_sd = element(spec.output_sd, row, kNotGiven);
+    output.limit_low = element(config.limits.low, row, -kNoLimit);
+    output.limit_high = element(config.limits.high, row, kNoLimit);
     e.outputs.push_back(std::move(output));
   }
   for (std::size_t i = 0; i < spec.states.size(); ++i) {

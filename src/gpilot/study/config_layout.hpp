@@ -56,8 +56,8 @@ struct Field {
   Kind kind = Kind::kSetting;
 };
 
-// Sections that may be repeated, as the file has them. A number that is NaN (slew: infinite) and an empty text were not
-// given.
+// Sections that may be repeated, as the file has them. A number that is NaN (slew and limits: infinite) and an empty
+// text were not given.
 
 struct InputEntry {
   std::string name = "", unit = "";
@@ -67,6 +67,7 @@ struct InputEntry {
 struct OutputEntry {
   std::string name = "", unit = "", state = "";
   double low = kNotGiven, high = kNotGiven, noise_sd = kNotGiven;
+  double limit_low = -kNoLimit, limit_high = kNoLimit;
 };
 
 struct StateEntry {
@@ -100,6 +101,8 @@ void describe_study(Archive& file, Config& c) {
   file.count({"initial", "measurements under random controls before the first choice"}, c.initial, 2, 10000);
   file.count({"steps", "controls to choose after them", "", Kind::kAside}, c.steps, 1, kMostSteps);
   file.count({"retrain_every", "steps between two trainings"}, c.retrain_every, 1, kMostSteps);
+  file.number({"delta", "probability with which a plan may leave the limits of outputs, under the model"},
+              c.limits.delta, NumberRule::kPositive);
   file.count({"keep_models", "how many of the newest models the study keeps", "", Kind::kAside}, c.keep_models, 1,
              1000);
 }
@@ -128,6 +131,9 @@ void describe_output(Archive& file, Entry& e) {
   file.text({"state", "which state it measures (default: the one of its name)", "\"x\""}, e.state, 60);
   file.optional({"noise_sd", "standard deviation of its noise (default: learned)", "0.01"}, e.noise_sd,
                 NumberRule::kPositive);
+  file.optional({"limit_low", "a plan that may fall below this is not chosen (default: no limit)", "-2.0"}, e.limit_low,
+                NumberRule::kAny);
+  file.optional({"limit_high", "nor one that may rise above this", "2.0"}, e.limit_high, NumberRule::kAny);
 }
 
 template <class Archive, class Entry>

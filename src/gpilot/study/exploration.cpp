@@ -92,6 +92,9 @@ void Exploration::State::train(ExplorationStep& step) {
   try {
     standpoint.emplace(inference::fit({data}, spec, options.fit, standpoint ? &standpoint->model() : nullptr),
                        options.seed);
+    if (options.limits) {
+      standpoint->limit(*options.limits);
+    }
     since_training = 0;
     step.trained = true;
     step.status = standpoint->model().report.status;
@@ -116,6 +119,9 @@ ExplorationStep Exploration::State::choose() {
   step.asked = std::move(choice.control);
   step.criterion = choice.value;
   step.evaluations = choice.evaluations;
+  step.violation = choice.violation;
+  step.safe = choice.safe;
+  step.reference_sd = choice.reference_sd;
   if (options.landscape) {
     step.landscape = std::move(choice.landscape);
   }
@@ -124,6 +130,11 @@ ExplorationStep Exploration::State::choose() {
 }
 
 Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options)
+    : Exploration(std::move(spec), std::move(box), std::move(initial), options,
+                  acquisition::make_strategy(options.strategy)) {}
+
+Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options,
+                         std::unique_ptr<acquisition::Strategy> strategy)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   spec.validate();
@@ -132,7 +143,10 @@ Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, Ex
   if (initial.rows() < 2) {
     throw InputError(fmt::format("initial data: {} rows, expected at least 2", initial.rows()));
   }
-  s.strategy = acquisition::make_strategy(options.strategy);
+  if (options.limits) {
+    options.limits->validate(spec.outputs);
+  }
+  s.strategy = std::move(strategy);
   s.spec = std::move(spec);
   s.box = std::move(box);
   s.data = std::move(initial);

@@ -47,6 +47,14 @@ void Standpoint::follow(VectorRef control, VectorRef outputs) {
   belief_ = std::move(next);
 }
 
+void Standpoint::limit(const acquisition::OutputLimits& limits) {
+  limits.validate(model_.spec.outputs);
+  const ssm::Scaling& s = model_.scaling;
+  limits_ = {.low = (limits.low - s.output_offset).cwiseQuotient(s.output_scale),
+             .high = (limits.high - s.output_offset).cwiseQuotient(s.output_scale),
+             .delta = limits.delta};
+}
+
 acquisition::Situation Standpoint::situation(const Box& box, const ssm::Series* history, std::uint64_t seed,
                                              std::uint32_t trial, std::uint32_t step) const {
   return {.transition = transition_,
@@ -57,7 +65,8 @@ acquisition::Situation Standpoint::situation(const Box& box, const ssm::Series* 
           .q = &model_.states,
           .seed = seed,
           .trial = trial,
-          .step = step};
+          .step = step,
+          .limits = limits_ ? &*limits_ : nullptr};
 }
 
 acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, const Box& box,

@@ -143,4 +143,28 @@ std::vector<double> holm_adjusted(std::span<const double> p) {
   return adjusted;
 }
 
+Share share_of(std::span<const GroupCount> groups) {
+  double successes = 0.0;
+  double attempts = 0.0;
+  for (const GroupCount& group : groups) {
+    successes += static_cast<double>(group.successes);
+    attempts += static_cast<double>(group.attempts);
+  }
+  const double p = successes / attempts;  // NaN for no attempts, and then all that follows
+  double squares = 0.0;
+  for (const GroupCount& group : groups) {
+    const double excess = static_cast<double>(group.successes) - p * static_cast<double>(group.attempts);
+    squares += excess * excess;
+  }
+  const auto G = static_cast<double>(groups.size());
+  const double between = G > 1.0 ? G / (G - 1.0) * squares / (attempts * attempts) : 0.0;  // variance of p
+  const double n = between > 0.0 ? std::min(attempts, p * (1.0 - p) / between) : attempts;
+  constexpr double z = 1.959963984540054;  // Wilson (1927)
+  const double centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
+  const double half = z / (1.0 + z * z / n) * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
+  // At 0 and 1 rounding must not leave the share outside its interval.
+  return {
+      .value = p, .low = std::min(p, std::max(0.0, centre - half)), .high = std::max(p, std::min(1.0, centre + half))};
+}
+
 }  // namespace gpilot::study

@@ -137,6 +137,7 @@ Store::Store(std::string path, Access access) : path_(std::move(path)) {
     if (access == Access::kWrite) {
       migrate(db_->db);
     }
+    db_->version = access == Access::kWrite ? newest : version;
   });
 }
 

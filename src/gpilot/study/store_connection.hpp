@@ -94,6 +94,7 @@ struct Store::Connection {
 
   std::string path;
   SQLite::Database db;
+  int version = 0;  ///< of the schema; a reader meets older ones
 };
 
 }  // namespace gpilot::study

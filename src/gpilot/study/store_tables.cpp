@@ -75,29 +75,36 @@ std::vector<SequenceRecord> Store::sequences() const {
 std::vector<StepRecord> Store::steps() const {
   std::vector<StepRecord> all;
   guarded(path_, [&] {
-    db_->each(
-        "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, evaluations, "
-        "reason, asked_at, closed_at FROM steps ORDER BY id",
-        [&](SQLite::Statement& row) {
-          StepRecord step{.id = row.getColumn(0).getInt64(),
-                          .sequence = row.getColumn(1).getInt64(),
-                          .phase = step_phase_from_name(row.getColumn(2).getString()),
-                          .status = step_status_from_name(row.getColumn(3).getString()),
-                          .asked = numbers(row.getColumn(4)),
-                          .applied = numbers(row.getColumn(5)),
-                          .outputs = numbers(row.getColumn(6)),
-                          .rig_time = {},
-                          .training = row.getColumn(8).getInt64(),
-                          .criterion = real(row.getColumn(9)),
-                          .evaluations = row.getColumn(10).getInt(),
-                          .reason = text(row.getColumn(11)),
-                          .asked_at = text(row.getColumn(12)),
-                          .closed_at = text(row.getColumn(13))};
-          if (!row.getColumn(7).isNull()) {
-            step.rig_time = row.getColumn(7).getDouble();
-          }
-          all.push_back(std::move(step));
-        });
+    db_->each(db_->version < 2
+                  ? "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
+                    "evaluations, reason, asked_at, closed_at, NULL, 1, NULL, NULL FROM steps ORDER BY id"
+                  : "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
+                    "evaluations, reason, asked_at, closed_at, violation, safe, reference_sd, plan FROM steps "
+                    "ORDER BY id",
+              [&](SQLite::Statement& row) {
+                StepRecord step{.id = row.getColumn(0).getInt64(),
+                                .sequence = row.getColumn(1).getInt64(),
+                                .phase = step_phase_from_name(row.getColumn(2).getString()),
+                                .status = step_status_from_name(row.getColumn(3).getString()),
+                                .asked = numbers(row.getColumn(4)),
+                                .applied = numbers(row.getColumn(5)),
+                                .outputs = numbers(row.getColumn(6)),
+                                .rig_time = {},
+                                .training = row.getColumn(8).getInt64(),
+                                .criterion = real(row.getColumn(9)),
+                                .evaluations = row.getColumn(10).getInt(),
+                                .reason = text(row.getColumn(11)),
+                                .asked_at = text(row.getColumn(12)),
+                                .closed_at = text(row.getColumn(13)),
+                                .violation = real(row.getColumn(14)),
+                                .safe = row.getColumn(15).getInt() != 0,
+                                .reference_sd = real(row.getColumn(16)),
+                                .plan = text(row.getColumn(17))};
+                if (!row.getColumn(7).isNull()) {
+                  step.rig_time = row.getColumn(7).getDouble();
+                }
+                all.push_back(std::move(step));
+              });
   });
   return all;
 }
@@ -183,7 +190,8 @@ void Store::add(const StepRecord& s) {
   guarded(path_, [&] {
     db_->run(
         "INSERT INTO steps (id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
-        "evaluations, reason, asked_at, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "evaluations, reason, asked_at, closed_at, violation, safe, reference_sd, plan) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [&](SQLite::Statement& row) {
           row.bind(1, std::int64_t{s.id});
           row.bind(2, std::int64_t{s.sequence});
@@ -202,6 +210,12 @@ void Store::add(const StepRecord& s) {
           row.bind(13, s.asked_at);
           if (!s.closed_at.empty()) {
             row.bind(14, s.closed_at);
+          }
+          bind(row, 15, s.violation);
+          row.bind(16, s.safe ? 1 : 0);
+          bind(row, 17, s.reference_sd);
+          if (!s.plan.empty()) {
+            row.bind(18, s.plan);
           }
         });
   });

@@ -40,7 +40,9 @@ Step step_of(const StepRecord& record) {
           .sequence = record.sequence,
           .control = record.asked,
           .phase = record.phase,
-          .criterion = record.criterion};
+          .criterion = record.criterion,
+          .violation = record.violation,
+          .safe = record.safe};
 }
 
 StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {

@@ -19,7 +19,6 @@ namespace gpilot::study {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr Index kFewestRows = 2;  ///< to train on
 
 /// Uniform in the box, by the stream of the step.
 Vector draw_control(const Box& box, std::uint64_t seed, Index step) {
@@ -186,11 +185,14 @@ bool Study::State::training_is_due() const {
   const Index trained_up_to = trainings.empty() ? 0 : trainings.back().after_step;
   const Index fresh = std::ranges::count_if(
       steps, [&](const StepRecord& s) { return s.status == StepStatus::kTold && s.id > trained_up_to; });
-  return model_lost || fresh >= (trainings.empty() ? std::max(config.initial, kFewestRows) : config.retrain_every);
+  return model_lost || fresh >= (trainings.empty() ? config.first_training() : config.retrain_every);
 }
 
 void Study::State::stand(ssm::Model model, const TrainingRecord& training) {
   standpoint.emplace(std::move(model), config.seed);
+  if (config.limits.any()) {
+    standpoint->limit(config.limits);
+  }
   model_lost = false;
   followed = training.after_step;
   standing_in = 0;
@@ -261,7 +263,8 @@ StepRecord Study::State::choose(const SequenceRecord& sequence) {
   step.asked_at = utc_now();
   const Box reach = reachable(config.box, config.slew, previous_control(sequence));
   catch_up(sequence);
-  if (standpoint && told() >= config.initial) {
+  const bool chosen = told() >= config.initial;
+  if (standpoint && (chosen || config.limits.any())) {
     const bool has_rows =
         !steps.empty() && steps.back().sequence == sequence.id && std::ranges::any_of(steps, [&](const StepRecord& s) {
           return s.sequence == sequence.id && s.status == StepStatus::kTold;
@@ -271,12 +274,16 @@ StepRecord Study::State::choose(const SequenceRecord& sequence) {
       if (has_rows) {
         history = data(step.id);
       }
-      const acquisition::Choice choice = standpoint->choose(*strategy, reach, history ? &*history : nullptr,
-                                                            config.seed, 0, static_cast<std::uint32_t>(step.id));
+      const acquisition::Choice choice =
+          standpoint->choose(chosen ? *strategy : *acquisition::make_strategy("random"), reach,
+                             history ? &*history : nullptr, config.seed, 0, static_cast<std::uint32_t>(step.id));
       step.asked = choice.control;
       step.criterion = choice.value;
       step.evaluations = choice.evaluations;
-      step.phase = StepPhase::kChosen;
+      step.violation = choice.violation;
+      step.safe = choice.safe;
+      step.reference_sd = choice.reference_sd;
+      step.phase = chosen ? StepPhase::kChosen : StepPhase::kRandom;
       step.training = newest_model() != nullptr ? newest_model()->id : 0;
       return step;
     } catch (const NumericalError& error) {

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "gpilot/error.hpp"
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/study/standpoint.hpp"
 #include "gpilot/study/system_model.hpp"
 #include "gpilot/systems/controls.hpp"
 #include "gpilot/systems/simulate.hpp"
@@ -16,37 +20,87 @@ namespace gpilot::study {
 
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// How the limits were kept over some measurements.
+struct Kept {
+  Index measurements = 0;
+  Index violations = 0;  ///< of them, with a true output outside
+  Index unsafe = 0;      ///< of them, under a control of no safe plan
+};
+
 /// A simulated rig: applies controls one after another and measures.
 class Rig {
  public:
   Rig(const systems::System& system, const TrialOptions& options)
-      : simulator_(system, {.seed = options.seed, .trial = options.trial}), x_(simulator_.initial_state()) {}
+      : system_(system),
+        simulator_(system, {.seed = options.seed, .trial = options.trial}),
+        limits_(options.limits),
+        x_(simulator_.initial_state()) {}
 
-  Vector apply(VectorRef control) {
+  Vector apply(VectorRef control, bool safe = true) {
     x_ = simulator_.advance(x_, control, t_++);
+    ++kept_.measurements;
+    kept_.violations += limits_ && limits_->violated_by(system_.spec().emission * x_) ? 1 : 0;
+    kept_.unsafe += safe ? 0 : 1;
     return simulator_.measure(x_, t_);
   }
 
+  /// Since this was asked before.
+  Kept kept() { return std::exchange(kept_, {}); }
+
  private:
+  const systems::System& system_;
   systems::Simulator simulator_;
+  std::optional<acquisition::OutputLimits> limits_;
   Vector x_;
   Index t_ = 0;
+  Kept kept_;
 };
 
+/// A random control that obeys the limits as far as the rows at hand tell. A training that fails leaves the draw.
+acquisition::Choice limited_control(const systems::System& system, const ssm::Dataset& history,
+                                    const ssm::ModelSpec& spec, const inference::FitOptions& fit,
+                                    const TrialOptions& options, Vector draw) {
+  constexpr std::uint32_t kInitialSteps = 0x8000'0000;  // explorations count from 1: no stream is used twice
+  try {
+    Standpoint standpoint(inference::fit(history, spec, fit), options.seed);
+    standpoint.limit(*options.limits);
+    const auto step = kInitialSteps + static_cast<std::uint32_t>(history.front().rows());
+    return standpoint.choose(*acquisition::make_strategy("random"), system.spec().control_box, &history, options.seed,
+                             options.trial, step);
+  } catch (const NumericalError&) {
+    return {.control = std::move(draw), .landscape = {}};
+  }
+}
+
 /// The rows before the first choice; row 0 has no output.
-ssm::Sequence initial_rows(const systems::System& system, Rig& rig, const TrialOptions& options) {
+ssm::Sequence initial_rows(const systems::System& system, Rig& rig, const ssm::ModelSpec& spec,
+                           const inference::FitOptions& fit, const TrialOptions& options) {
+  constexpr Index kFewestRows = 2;  // measurements that a model can be trained on
   const Matrix controls = options.initial_controls
                               ? *options.initial_controls
                               : systems::random_controls(system, options.initial, {}, options.seed, options.trial);
   systems::check_in_control_box(system, controls);
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   ssm::Sequence data{Matrix::Constant(controls.rows() + 1, system.control_dim(), kNaN),
                      Matrix::Constant(controls.rows() + 1, system.output_dim(), kNaN)};
-  data.controls.topRows(controls.rows()) = controls;
   for (Index t = 0; t < controls.rows(); ++t) {
-    data.outputs.row(t + 1) = rig.apply(controls.row(t).transpose()).transpose();
+    acquisition::Choice choice{.control = controls.row(t).transpose(), .landscape = {}};
+    if (options.limits && !options.initial_controls && t >= kFewestRows) {
+      const ssm::Dataset history{{data.controls.topRows(t + 1), data.outputs.topRows(t + 1)}};
+      choice = limited_control(system, history, spec, fit, options, choice.control);
+    }
+    data.controls.row(t) = choice.control.transpose();
+    data.outputs.row(t + 1) = rig.apply(choice.control, choice.safe).transpose();
   }
   return data;
+}
+
+std::vector<Metric> limit_metrics(const Kept& kept, double probability) {
+  const auto n = static_cast<double>(kept.measurements);
+  return {{std::string(kLimitMetrics[0]), static_cast<double>(kept.violations) / n},
+          {std::string(kLimitMetrics[1]), probability},
+          {std::string(kLimitMetrics[2]), static_cast<double>(kept.unsafe) / n}};
 }
 
 TrialStep judged(const ExplorationStep& step, const Evaluation& evaluation, const ssm::Model& model) {
@@ -71,6 +125,14 @@ void TrialOptions::validate() const {
   }
 }
 
+std::vector<std::string> trial_metrics(const Evaluation& evaluation, const TrialOptions& options) {
+  std::vector<std::string> names = evaluation.names();
+  if (options.limits) {
+    names.insert(names.end(), std::begin(kLimitMetrics), std::end(kLimitMetrics));
+  }
+  return names;
+}
+
 Trial run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
                 const OnTrialStep& on_step) {
   Trial trial;
@@ -86,14 +148,21 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
                                          .retrain_every = options.retrain_every,
                                          .landscape = options.landscape,
                                          .seed = options.seed,
-                                         .trial = options.trial};
+                                         .trial = options.trial,
+                                         .limits = options.limits};
   ssm::ModelSpec spec = model_spec(system);
   if (options.paper) {
     apply_paper_settings(system, spec, exploration_options.fit);
   }
+  if (options.limits) {
+    options.limits->validate(spec.outputs);
+  }
+  exploration_options.fit.seed = options.seed;
   Rig rig(system, options);
-  trial.data = initial_rows(system, rig, options);
-  Exploration exploration(std::move(spec), system.spec().control_box, trial.data, std::move(exploration_options));
+  trial.data = initial_rows(system, rig, spec, exploration_options.fit, options);
+  Exploration exploration(
+      std::move(spec), system.spec().control_box, trial.data, std::move(exploration_options),
+      options.make_strategy ? options.make_strategy() : acquisition::make_strategy(options.strategy));
   const auto keep = [&trial, &exploration] {
     trial.model = exploration.model();
     trial.data = exploration.data();
@@ -101,6 +170,11 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
   const auto finish_step = [&](const ExplorationStep& step) {
     keep();
     trial.steps.push_back(judged(step, evaluation, trial.model));
+    if (options.limits) {
+      Kept kept = rig.kept();
+      kept.unsafe += step.safe ? 0 : 1;
+      std::ranges::move(limit_metrics(kept, step.violation), std::back_inserter(trial.steps.back().metrics));
+    }
     return !on_step || on_step(trial.steps.back());
   };
   try {

@@ -229,5 +229,35 @@ TEST(ComparisonSummaryTest, RefusesTrialsThatDoNotFit) {
       std::string::npos);
 }
 
+TEST(ComparisonSummaryTest, CountsViolationsApartFromErrors) {
+  const ComparisonOptions options{
+      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 3, .boxes = {}};
+  const auto trial = [](const std::vector<std::vector<double>>& values) {
+    TrialRecord record{.metrics = {"rmse", "violation", "violation_model", "no_safe_plan"}, .steps = {}};
+    for (const std::vector<double>& step : values) {
+      record.steps.emplace_back().values = step;
+    }
+    return record;
+  };
+  const std::vector<TrialRecord> records{
+      trial({{4, 0.4, kNaN, 0.0}, {3, 1, 0.5, 1}, {2, 0, 0.1, 0}, {1, 1, 0.3, 1}}),
+      trial({{4, 0.0, kNaN, 0.0}, {3, 0, 0.1, 0}, {kNaN, kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN, kNaN}})};
+  const SystemSummary system = summarize(options, records).systems[0];
+  ASSERT_EQ(system.metrics.size(), 1U);
+  ASSERT_EQ(system.violations.size(), 1U);
+  const StrategyViolations& v = system.violations[0];
+  EXPECT_EQ(v.strategy, "random");
+  EXPECT_DOUBLE_EQ(v.steps.value, 2.0 / 4.0);  // of the steps that were reached
+  EXPECT_LT(v.steps.low, 0.5);
+  EXPECT_GT(v.steps.high, 0.5);
+  EXPECT_DOUBLE_EQ(v.initial, 0.2);
+  EXPECT_DOUBLE_EQ(v.expected, 0.25);
+  EXPECT_DOUBLE_EQ(v.no_safe_plan, 0.5);
+  const auto json = nlohmann::json::parse(format_summary(summarize(options, records)));
+  EXPECT_EQ(json["systems"][0]["violations"][0]["share"], 0.5);
+  EXPECT_FALSE(nlohmann::json::parse(format_summary(summarize(tiny_options(), tiny_records())))["systems"][0].contains(
+      "violations"));
+}
+
 }  // namespace
 }  // namespace gpilot::study

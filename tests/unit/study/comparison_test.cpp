@@ -117,6 +117,14 @@ TEST(ComparisonOptionsTest, RefuseWhatMakesNoSense) {
   expect("initial: expected a whole number from 2", [](auto& o) { o.initial = 1; });
   expect("retrain_every: expected a whole number from 1", [](auto& o) { o.retrain_every = 0; });
   expect("systems: none given", [](auto& o) { o.systems.clear(); });
+  expect("limit: unknown output of these systems 'y_thh', did you mean 'y_th'?", [](auto& o) {
+    o.limits = {{"y_thh", 0.0, 1.0}};
+  });
+  expect("limits of 'y_th': [1, 0]", [](auto& o) { o.limits = {{"th", 1.0, 0.0}}; });
+  expect("delta: 1, expected", [](auto& o) {
+    o.limits = {{"th", 0.0, 1.0}};
+    o.delta = 1.0;
+  });
   expect("strategies: none given", [](auto& o) { o.strategies.clear(); });
   expect("'kink' is named twice", [](auto& o) { o.systems.emplace_back("kink"); });
   expect("'totmi' is named twice", [](auto& o) { o.strategies.emplace_back("totmi"); });
@@ -199,14 +207,43 @@ TEST_F(ComparisonDirectory, ObservedStatesAreAnotherComparison) {
   expect_refused(options, "observe_states is true there, not false");
 }
 
-TEST_F(ComparisonDirectory, OfAVersionThatKnewNoObservedStatesGoesOn) {
+TEST_F(ComparisonDirectory, LimitsAreAnotherComparisonAndCounted) {
+  ComparisonOptions options{
+      .systems = {"kink", "pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 2, .boxes = {}};
+  options.limits = {{"th", -0.05, 0.05}};
+  const ComparisonOutcome outcome = run_comparison(options, path(), {.threads = 1});
+  ASSERT_TRUE(outcome.summary);
+  EXPECT_TRUE(outcome.summary->systems[0].violations.empty());  // the kink has no such output
+  ASSERT_EQ(outcome.summary->systems[1].violations.size(), 1U);
+  const StrategyViolations& found = outcome.summary->systems[1].violations[0];
+  double outside = 0.0;
+  for (const std::string trial : {"0", "1"}) {
+    for (const std::string step : {"1", "2"}) {
+      const std::string one = "pendulum,random," + trial + "," + step + ",violation,1\n";
+      outside += results().find(one) != std::string::npos ? 0.25 : 0.0;
+    }
+  }
+  EXPECT_EQ(found.steps.value, outside);
+  EXPECT_GT(found.initial, 0.0);
+  EXPECT_EQ(results().find("kink,random,0,1,violation"), std::string::npos);
+  for (const MetricSummary& metric : outcome.summary->systems[1].metrics) {
+    EXPECT_EQ(metric.metric.find("violation"), std::string::npos);
+  }
+  ComparisonOptions other = options;
+  other.delta = 0.1;
+  expect_refused(other, "limits is {\"outputs\":{\"th\":{\"low\":-0.05,\"high\":0.05}},\"delta\":0.05} there, not");
+  other.limits.clear();
+  expect_refused(other, "there, not {}");
+}
+
+TEST_F(ComparisonDirectory, OfAVersionThatKnewNeitherObservedStatesNorLimitsGoesOn) {
   FakeTrials fake;
   run_comparison(small_options(), path(), fake.execution());
   std::string text = content(path() + "/comparison.json");
-  const std::string field = "  \"observe_states\": false,\n";
-  const std::size_t at = text.find(field);
+  const std::string fields = "  \"observe_states\": false,\n  \"limits\": {},\n";
+  const std::size_t at = text.find(fields);
   ASSERT_NE(at, std::string::npos);
-  write(path() + "/comparison.json", text.erase(at, field.size()));
+  write(path() + "/comparison.json", text.erase(at, fields.size()));
   FakeTrials again;
   EXPECT_EQ(run_comparison(small_options(), path(), again.execution()).found, 12);
   EXPECT_EQ(again.runs, 0);

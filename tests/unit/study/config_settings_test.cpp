@@ -35,6 +35,8 @@ TEST(ConfigSettings, SettingsAreWhatResultsDependOn) {
   EXPECT_EQ(value("input.torque.high"), "2.5");
   EXPECT_EQ(value("input.torque.slew"), "none");
   EXPECT_EQ(value("output.angle.state"), "angle");
+  EXPECT_EQ(value("output.angle.limit_low"), "none");
+  EXPECT_EQ(value("study.delta"), "0.05");
   EXPECT_EQ(value("state.velocity.derivative_of"), "angle");
   EXPECT_EQ(value("model.kernel"), "se");
   for (const char* key : {"study.name", "study.steps", "study.keep_models", "training.threads", "rig.command",
@@ -90,6 +92,9 @@ TEST(ConfigSettings, ValidateNamesTheKey) {
   expect_contains(message([](StudyConfig& c) { c.safe = Vector{{kNaN}}; }), "input.torque.safe: expected a finite");
   expect_contains(message([](StudyConfig& c) { c.safe = Vector{{9.0}}; }), "input.torque.safe: expected a value from");
   expect_contains(message([](StudyConfig& c) { c.safe = Vector(); }), "safe: 0 value(s), expected 1");
+  expect_contains(message([](StudyConfig& c) { c.limits.low = Vector(); }), "limits.low: 0 value(s), expected 1");
+  expect_contains(message([](StudyConfig& c) { c.limits.high = Vector{{kNaN}}; }), "output.angle.limit_high: expected");
+  expect_contains(message([](StudyConfig& c) { c.limits.delta = kNaN; }), "study.delta: expected");
   expect_contains(message([](StudyConfig& c) { c.output_units.clear(); }), "output units: 0 value(s), expected 1");
   expect_contains(message([](StudyConfig& c) { c.box.low = Vector{{kNaN}}; }), "input.torque.low: expected");
   expect_contains(message([](StudyConfig& c) { c.box.low = Vector{{-2.0}}; }),

@@ -58,6 +58,9 @@ TEST(Config, DefaultsOfASmallFile) {
   EXPECT_EQ(c.box.high, Vector{{2.5}});
   EXPECT_EQ(c.slew(0), std::numeric_limits<double>::infinity());
   EXPECT_EQ(c.safe, Vector{{0.0}});
+  EXPECT_FALSE(c.limits.any());
+  EXPECT_EQ(c.limits.delta, 0.05);
+  EXPECT_EQ(c.first_training(), 5);
   EXPECT_EQ(c.model.x0_mean.size(), 0);
   EXPECT_EQ(c.model.output_sd.size(), 0);
   const std::vector<ssm::Range> ranges{{"torque", -1.0, 2.5}, {"angle", -3.0, 3.0}};
@@ -69,9 +72,10 @@ TEST(Config, DefaultsOfASmallFile) {
 
 TEST(Config, EveryKeyArrives) {
   const StudyConfig c = parsed(
-      "study = {name='n', seed=7, dt=2, strategy='latmi', initial=3, steps=4, retrain_every=2, keep_models=9}\n"
+      "study = {name='n', seed=7, dt=2, strategy='latmi', initial=3, steps=4, retrain_every=2, delta=0.1, "
+      "keep_models=9}\n"
       "[[input]]\nname='a'\nunit='V'\nlow=1\nhigh=2\nslew=0.25\nsafe=1.5\n"
-      "[[output]]\nname='p'\nunit='m'\nstate='x'\nlow=0\nhigh=1\nnoise_sd=0.5\n"
+      "[[output]]\nname='p'\nunit='m'\nstate='x'\nlow=0\nhigh=1\nnoise_sd=0.5\nlimit_low=-1\nlimit_high=2\n"
       "[[output]]\nname='z'\n"
       "[[state]]\nname='x'\nstart=0.1\nstart_sd=0.2\nprocess_sd=0.3\n"
       "[[state]]\nname='v'\nderivative_of='x'\nlow=-4\nhigh=5\n"
@@ -95,6 +99,10 @@ TEST(Config, EveryKeyArrives) {
   EXPECT_EQ(c.output_units, (std::vector<std::string>{"m", ""}));
   EXPECT_EQ(c.model.C, (Matrix{{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}}));
   EXPECT_EQ(c.model.output_sd(0), 0.5);
+  EXPECT_EQ(c.limits.low, (Vector{{-1.0, -std::numeric_limits<double>::infinity()}}));
+  EXPECT_EQ(c.limits.high, (Vector{{2.0, std::numeric_limits<double>::infinity()}}));
+  EXPECT_EQ(c.limits.delta, 0.1);
+  EXPECT_EQ(c.first_training(), 2);
   EXPECT_TRUE(std::isnan(c.model.output_sd(1)));
   EXPECT_EQ(c.model.x0_mean(0), 0.1);
   EXPECT_TRUE(std::isnan(c.model.x0_mean(2)));
@@ -189,6 +197,10 @@ TEST(Config, ValuesOutOfRange) {
   expect_refused("high = 2.5", "high = 2.5\nsafe = 3",
                  "f.toml:8: input.torque.safe: expected a value from -1 to 2.5, not 3");
   expect_refused("low = -3\n", "", "f.toml:11: output.angle.high: given without 'low'");
+  expect_refused("low = -3\n", "low = -3\nlimit_low = 2\nlimit_high = 1\n",
+                 "f.toml:13: output.angle.limit_high: expected more than 'limit_low', which is 2", "not 1");
+  expect_refused("dt = 0.1\n", "dt = 0.1\ndelta = 1\n", "f.toml:3: study.delta: expected a probability", "not 1");
+  expect_refused("dt = 0.1\n", "dt = 0.1\ndelta = 0\n", "f.toml:3: study.delta: expected", "not 0");
   expect_refused("low = -3\n", "low = -3\nnoise_sd = -1\n", "f.toml:12: output.angle.noise_sd: expected", "not -1");
   for (const char* setting : {"initial = 1", "initial = 100000000", "steps = 0", "retrain_every = 0", "seed = -1",
                               "keep_models = 0", "steps = 9223372036854775807"}) {

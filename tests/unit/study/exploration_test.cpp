@@ -8,6 +8,7 @@
 #include "gpilot/error.hpp"
 #include "gpilot/random.hpp"
 #include "support/message_of.hpp"
+#include "support/probe_strategy.hpp"
 #include "support/toy_data.hpp"
 
 namespace gpilot::study {
@@ -161,6 +162,42 @@ TEST(Exploration, SameSeedSameBits) {
   }
 }
 
+TEST(Exploration, ShowsLimitsToTheStrategyAndRecordsItsAnswer) {
+  const auto probe = std::make_shared<test::Probe>();
+  probe->answer.violation = 0.25;
+  probe->answer.safe = false;
+  ExplorationOptions options = toy_options();
+  options.retrain_every = 2;  // limits hold with a model that was trained and with one that is carried on
+  options.limits = acquisition::make_limits({"y"}, std::vector<acquisition::NamedLimit>{{"y", -0.5, 2.0}}, 0.1);
+  Exploration exploration(test::toy_spec(), toy_box(), test::toy_sequence(6), options,
+                          std::make_unique<test::ProbeStrategy>(probe));
+  for (int k = 0; k < 3; ++k) {
+    const Vector c = exploration.ask();
+    exploration.observe(c, answer(c));
+  }
+  ASSERT_EQ(probe->limits.size(), 3U);
+  const ssm::Scaling& s = exploration.model().scaling;
+  for (const auto& limits : probe->limits) {
+    ASSERT_TRUE(limits);
+    EXPECT_NEAR(s.output_offset(0) + s.output_scale(0) * limits->low(0), -0.5, 1e-12);
+    EXPECT_NEAR(s.output_offset(0) + s.output_scale(0) * limits->high(0), 2.0, 1e-12);
+    EXPECT_EQ(limits->delta, 0.1);
+  }
+  EXPECT_TRUE(exploration.steps()[0].safe);
+  EXPECT_TRUE(std::isnan(exploration.steps()[0].violation));
+  EXPECT_FALSE(exploration.steps()[2].safe);
+  EXPECT_EQ(exploration.steps()[2].violation, 0.25);
+}
+
+TEST(Exploration, WithoutLimitsAStrategySeesNone) {
+  const auto probe = std::make_shared<test::Probe>();
+  Exploration exploration(test::toy_spec(), toy_box(), test::toy_sequence(6), toy_options(),
+                          std::make_unique<test::ProbeStrategy>(probe));
+  exploration.ask();
+  ASSERT_EQ(probe->limits.size(), 1U);
+  EXPECT_FALSE(probe->limits[0]);
+}
+
 TEST(Exploration, BadArgumentsAreNamed) {
   const auto message = [](Box box, ssm::Sequence initial, ExplorationOptions options) {
     return test::message_of<InputError>(
@@ -173,6 +210,9 @@ TEST(Exploration, BadArgumentsAreNamed) {
   EXPECT_NE(message({Vector::Zero(2), Vector::Ones(2)}, rows, toy_options()).find("expected 1"), std::string::npos);
   EXPECT_NE(message(toy_box(), {rows.controls.topRows(1), rows.outputs.topRows(1)}, toy_options()).find("at least 2"),
             std::string::npos);
+  ExplorationOptions nowhere = toy_options();
+  nowhere.limits = acquisition::OutputLimits{.low = Vector::Ones(1), .high = Vector::Zero(1)};
+  EXPECT_NE(message(toy_box(), rows, nowhere).find("limits of 'y': [1, 0]"), std::string::npos);
   ExplorationOptions never = toy_options();
   never.retrain_every = 0;
   EXPECT_NE(message(toy_box(), rows, never).find("retrain-every: 0"), std::string::npos);

@@ -75,6 +75,11 @@ TEST_F(Fixtures01Test, TheStudyHoldsEveryStep) {
   EXPECT_EQ(steps[18].outputs(0), 1.0461);
   ASSERT_NE(study.pending(), nullptr);
   EXPECT_EQ(study.pending()->asked(0), 0.1999999999983315);
+  for (const StepRecord& step : steps) {  // its schema knew no limits
+    EXPECT_TRUE(step.safe);
+    EXPECT_TRUE(std::isnan(step.violation) && std::isnan(step.reference_sd));
+    EXPECT_EQ(step.plan, "");
+  }
 }
 
 TEST_F(Fixtures01Test, TheStudyHoldsSequencesAndTrainings) {

@@ -174,5 +174,47 @@ TEST(Holm, IsAtMostOneAndNotBelowP) {
   EXPECT_TRUE(holm_adjusted({}).empty());
 }
 
+// Groups of one attempt are independent attempts: Wilson's interval, values of Newcombe (1998), table I.
+TEST(ShareOf, IndependentAttemptsHaveWilsonsInterval) {
+  std::vector<GroupCount> groups(263, {0, 1});
+  for (std::size_t k = 0; k < 81; ++k) {
+    groups[k].successes = 1;
+  }
+  const Share share = share_of(groups);
+  EXPECT_NEAR(share.value, 81.0 / 263.0, 1e-12);
+  EXPECT_NEAR(share.low, 0.2553, 2e-3);
+  EXPECT_NEAR(share.high, 0.3662, 2e-3);
+  const Share none = share_of(std::vector<GroupCount>{{0, 15}, {0, 15}});
+  EXPECT_EQ(none.value, 0.0);
+  EXPECT_EQ(none.low, 0.0);
+  EXPECT_NEAR(none.high, 0.1135, 5e-5);  // 0 of 30
+  const Share all = share_of(std::vector<GroupCount>{{30, 30}});
+  EXPECT_EQ(all.high, 1.0);
+  EXPECT_NEAR(all.low, 1.0 - 0.1135, 5e-5);
+}
+
+// Where all steps of a trial agree, there is no more information than trials.
+TEST(ShareOf, AttemptsOfAGroupThatAgreeCountOnce) {
+  std::vector<GroupCount> trials;
+  std::vector<GroupCount> steps;
+  for (Index k = 0; k < 40; ++k) {
+    trials.push_back({k < 10 ? 30 : 0, 30});
+    steps.push_back({k < 10 ? 1 : 0, 1});
+  }
+  const Share grouped = share_of(trials);
+  const Share single = share_of(steps);
+  EXPECT_NEAR(grouped.value, 0.25, 1e-12);
+  EXPECT_NEAR(grouped.low, single.low, 1e-9);
+  EXPECT_NEAR(grouped.high, single.high, 1e-9);
+  // Spread evenly over the trials, they are worth all their steps.
+  std::vector<GroupCount> even(40, {6, 24});
+  EXPECT_LT(share_of(even).high - share_of(even).low, 0.4 * (grouped.high - grouped.low));
+}
+
+TEST(ShareOf, NothingIsNotANumber) {
+  EXPECT_TRUE(std::isnan(share_of({}).value));
+  EXPECT_TRUE(std::isnan(share_of(std::vector<GroupCount>{{0, 0}}).value));
+}
+
 }  // namespace
 }  // namespace gpilot::study

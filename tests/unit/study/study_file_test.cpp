@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -91,6 +92,29 @@ TEST_F(StudyFileTest, WhatDoesNotChangeResultsMayChange) {
   text.replace(text.find("seed = 3"), 8, "seed = 4");
   EXPECT_NE(message_of<InputError>([&] { study.reconfigure(text, "new.toml"); }).find("study.seed"), std::string::npos);
   EXPECT_EQ(study.config().seed, 3U);
+}
+
+TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
+  {
+    Study study = create();
+    Toy toy;
+    advance(study, toy, 4);
+  }
+  EXPECT_TRUE(Study::open(path(), Access::kRead).steps()[3].safe);
+  change(path(),
+         "UPDATE steps SET violation = 0.25, safe = 0, reference_sd = 0.5, plan = '[[0.1],[0.2]]' WHERE id = 4");
+  Study study = Study::open(path());
+  EXPECT_EQ(study.steps()[3].violation, 0.25);
+  EXPECT_FALSE(study.steps()[3].safe);
+  EXPECT_EQ(study.steps()[3].reference_sd, 0.5);
+  EXPECT_EQ(study.steps()[3].plan, "[[0.1],[0.2]]");
+  EXPECT_EQ(study.steps()[2].plan, "");
+  EXPECT_TRUE(std::isnan(study.steps()[2].violation));
+  study.ask();
+  change(path(), "UPDATE steps SET violation = 0.75, safe = 0 WHERE id = 5");
+  const Step again = Study::open(path(), Access::kRead).suggest();
+  EXPECT_EQ(again.violation, 0.75);
+  EXPECT_FALSE(again.safe);
 }
 
 TEST_F(StudyFileTest, AReaderCannotWrite) {

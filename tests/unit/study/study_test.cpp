@@ -320,6 +320,47 @@ TEST_F(StudyTest, ControlsStayInTheBoxAndWithinTheSlewLimits) {
   }
 }
 
+/// The toy's output kept inside.
+std::string limited_config() {
+  std::string text = kToyConfig;
+  const std::string before = "[[state]]";
+  return text.insert(text.find(before), "limit_low = -9\nlimit_high = 9\n\n");
+}
+
+TEST_F(StudyTest, WithLimitsAModelIsThereFromTheSecondMeasurementOn) {
+  Study study = Study::create(path(), limited_config(), "toy.toml");
+  Toy toy;
+  advance(study, toy, 2);
+  EXPECT_EQ(study.model(), nullptr);
+  const Step third = study.ask();
+  ASSERT_NE(study.model(), nullptr);
+  EXPECT_EQ(third.phase, StepPhase::kRandom);  // still drawn, in view of the model
+  EXPECT_EQ(study.steps().back().training, 1);
+  EXPECT_TRUE(third.safe);
+  study.tell(third.id, toy.apply(third));
+  EXPECT_EQ(study.ask().phase, StepPhase::kChosen);
+  // Nothing to obey in the first two: they are those of the study without limits.
+  Study free = create("free.study");
+  Toy other;
+  advance(free, other, 2);
+  EXPECT_EQ(study.steps()[1].asked, free.steps()[1].asked);
+}
+
+TEST_F(StudyTest, WithLimitsGoingOnIsTheSameAsNeverStopping) {
+  Study straight = Study::create(path("straight.study"), limited_config(), "toy.toml");
+  Toy toy;
+  advance(straight, toy, 6);
+  straight.ask();
+  Toy same_toy;
+  for (int k = 0; k < 6; ++k) {
+    Study part = k == 0 ? Study::create(path(), limited_config(), "toy.toml") : Study::open(path());
+    advance(part, same_toy, 1);
+  }
+  Study after = Study::open(path());
+  after.ask();
+  expect_same(straight, after);
+}
+
 TEST(Reachable, HoldsInFloatingPoint) {
   RandomStream random(7, Purpose::kTest);
   for (int k = 0; k < 20'000; ++k) {

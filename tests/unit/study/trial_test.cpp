@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "gpilot/error.hpp"
 #include "gpilot/study/system_model.hpp"
 #include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/simulate.hpp"
 #include "support/message_of.hpp"
+#include "support/probe_strategy.hpp"
 
 namespace gpilot::study {
 namespace {
@@ -72,6 +76,92 @@ TEST(Trial, ObservedStatesSeeTheSameMotion) {
   EXPECT_EQ(latent.data.outputs.bottomRows(8), observed.data.outputs.bottomRows(8).leftCols(1));
   EXPECT_EQ(observed.model.gp.parameters.C, Matrix::Identity(2, 2));
   EXPECT_FALSE(observed.model.gp.structure.kinematics.empty());  // still the derivative of the angle
+}
+
+/// The values of a metric, a step each.
+std::vector<double> values_of(const Trial& trial, std::string_view name) {
+  std::vector<double> values;
+  for (const TrialStep& step : trial.steps) {
+    for (const Metric& metric : step.metrics) {
+      if (metric.name == name) {
+        values.push_back(metric.value);
+      }
+    }
+  }
+  return values;
+}
+
+TEST(Trial, CountsTrueOutputsOutsideTheLimits) {
+  const auto system = systems::make_system("pendulum");
+  const Evaluation evaluation(*system);
+  TrialOptions options = short_trial("random");
+  options.steps = 6;
+  // Noise of the measurements is small beside the motion: judge the count by measured outputs well off the limit.
+  options.limits = acquisition::make_limits({"y_th"}, std::vector<acquisition::NamedLimit>{{"th", -0.1, 0.1}}, 0.05);
+  const Trial trial = run_trial(*system, evaluation, options);
+  EXPECT_EQ(trial_metrics(evaluation, options).size(), trial.steps[0].metrics.size());
+  for (std::size_t i = 0; i < trial.steps[0].metrics.size(); ++i) {
+    EXPECT_EQ(trial.steps[0].metrics[i].name, trial_metrics(evaluation, options)[i]);
+  }
+  const std::vector<double> violation = values_of(trial, "violation");
+  ASSERT_EQ(violation.size(), 7U);
+  // The truth, from the same streams.
+  const systems::Simulator simulator(*system, {.seed = options.seed, .trial = options.trial});
+  Vector x = simulator.initial_state();
+  double initial = 0.0;
+  for (Index t = 0; t < 11; ++t) {
+    x = simulator.advance(x, trial.data.controls.row(t).transpose(), t);
+    const double outside = std::abs(x(0)) > 0.1 ? 1.0 : 0.0;
+    if (t < 5) {
+      initial += outside / 5.0;
+    } else {
+      EXPECT_EQ(violation[static_cast<std::size_t>(t - 4)], outside) << t;
+    }
+  }
+  EXPECT_NEAR(violation[0], initial, 1e-12);
+  EXPECT_GT(std::accumulate(violation.begin(), violation.end(), 0.0), 0.0);
+  EXPECT_TRUE(values_of(run_trial(*system, evaluation, short_trial("random")), "violation").empty());
+}
+
+TEST(Trial, WithLimitsTheFirstControlsAreDrawnOneByOne) {
+  const auto system = systems::make_system("pendulum");
+  const Evaluation evaluation(*system);
+  TrialOptions options = short_trial("random");
+  const Trial free = run_trial(*system, evaluation, options);
+  options.limits = acquisition::make_limits({"y_th"}, std::vector<acquisition::NamedLimit>{{"th", -9.0, 9.0}}, 0.05);
+  const Trial limited = run_trial(*system, evaluation, options);
+  // Without a model there is nothing to obey: the first two are those of every trial of this number.
+  EXPECT_EQ(free.data.controls.topRows(2), limited.data.controls.topRows(2));
+  EXPECT_NE(free.data.controls.middleRows(2, 3), limited.data.controls.middleRows(2, 3));
+  EXPECT_EQ(values_of(limited, "violation"), (std::vector<double>{0.0, 0.0, 0.0, 0.0}));
+  // No stream twice: neither of the initial controls returns later.
+  for (Index a = 0; a < 8; ++a) {
+    for (Index b = a + 1; b < 8; ++b) {
+      EXPECT_NE(limited.data.controls(a, 0), limited.data.controls(b, 0)) << a << ' ' << b;
+    }
+  }
+  // Every strategy begins with them, and the user's own controls are the user's own.
+  options.strategy = "randext";
+  EXPECT_EQ(limited.data.controls.topRows(5), run_trial(*system, evaluation, options).data.controls.topRows(5));
+  options.initial_controls = Matrix::Constant(4, 1, 0.25);
+  EXPECT_EQ(run_trial(*system, evaluation, options).data.controls.topRows(4), *options.initial_controls);
+}
+
+TEST(Trial, TellsWhatAStrategyOfOnesOwnSaysOfTheLimits) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  const auto probe = std::make_shared<test::Probe>();
+  probe->answer.violation = 0.3;
+  probe->answer.safe = false;
+  TrialOptions options = short_trial("random");
+  options.limits = acquisition::make_limits({"y"}, std::vector<acquisition::NamedLimit>{{"y", -9.0, 9.0}}, 0.05);
+  options.make_strategy = [&] { return std::make_unique<test::ProbeStrategy>(probe); };
+  const Trial trial = run_trial(*system, evaluation, options);
+  EXPECT_EQ(probe->limits.size(), 3U);
+  EXPECT_EQ(values_of(trial, "no_safe_plan"), (std::vector<double>{0.0, 1.0, 1.0, 1.0}));
+  const std::vector<double> expected = values_of(trial, "violation_model");
+  EXPECT_TRUE(std::isnan(expected[0]));
+  EXPECT_EQ(expected[1], 0.3);
 }
 
 TEST(Trial, TakesInitialControls) {
