@@ -26,7 +26,7 @@ void refuse(const CLI::App& command, std::initializer_list<const char*> options,
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
   refuse(command,
          {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--box",
-          "--observe-states", "--limit", "--delta"},
+          "--observe-states", "--limit", "--delta", "--until-sd"},
          "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
@@ -59,6 +59,11 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   add_observe_states(command, arguments.observe_states);
   add_limits(command, arguments.limits);
+  command
+      .add_option("--until-sd", arguments.until_sd,
+                  "stop when the model's standard deviation where it will be used falls below S; 1 is that of a value "
+                  "spread evenly over its range")
+      ->type_name("S");
   command.add_option("--rig", arguments.rig, "command that starts the rig (default: rig.command of the configuration)")
       ->type_name("COMMAND");
   command.add_flag("--resume", arguments.resume, "go on with the study if it is there");

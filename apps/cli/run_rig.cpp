@@ -82,12 +82,15 @@ class Printer {
 void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
   const std::size_t trainings = study.trainings().size();
   if (arguments.format == Format::kJson) {
-    const nlohmann::ordered_json json = {{"study", study.path()},        {"measurements", study.told()},
-                                         {"measured", summary.told},     {"failed", summary.failed},
-                                         {"restarts", summary.restarts}, {"missed_deadlines", summary.missed},
-                                         {"trainings", trainings},       {"stopped", summary.stopped}};
+    const nlohmann::ordered_json json = {
+        {"study", study.path()},    {"measurements", study.told()}, {"measured", summary.told},
+        {"failed", summary.failed}, {"restarts", summary.restarts}, {"missed_deadlines", summary.missed},
+        {"trainings", trainings},   {"stopped", summary.stopped},   {"sure_enough", summary.sure_enough}};
     fmt::print("{}\n", json.dump(2));
     return;
+  }
+  if (!summary.sure_enough.empty()) {
+    fmt::print("{}\n", summary.sure_enough);
   }
   fmt::print("measured {} time(s), {} in all; {} step(s) failed, the rig was started again {} time(s)\n", summary.told,
              study.told(), summary.failed, summary.restarts);
@@ -119,6 +122,7 @@ void run_rig_study(const RunRigArguments& arguments) {
     options.steps = parse_count("--steps", arguments.steps, 1);
   }
   options.validate();
+  study::check_until_sd(config);
   // Wrong input has been found by now: a study is made only where it can be used.
   Study study = open_study(arguments, path);
   if (arguments.steps.empty()) {

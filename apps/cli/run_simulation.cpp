@@ -62,8 +62,14 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
   } else {
     arguments.limits.parsed_delta();  // throws if it is given alone
   }
-  options.validate();
+  if (!arguments.until_sd.empty()) {
+    options.until_sd = parse_number("--until-sd", arguments.until_sd);
+    if (!(options.until_sd > 0.0)) {
+      throw InputError(fmt::format("--until-sd: expected a positive number, not '{}'", arguments.until_sd));
+    }
+  }
   acquisition::make_strategy(options.strategy);  // throws for an unknown name
+  options.validate();
   return options;
 }
 
@@ -108,6 +114,9 @@ Json configuration(const System& system, const TrialOptions& options) {
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
   }
+  if (!std::isnan(options.until_sd)) {
+    json["until_sd"] = options.until_sd;
+  }
   if (options.limits) {
     json["limits"] = {{"low", by_name(spec.outputs, options.limits->low)},
                       {"high", by_name(spec.outputs, options.limits->high)},
@@ -139,6 +148,7 @@ Json step_json(const System& system, const TrialStep& step, const ssm::Sequence&
       {"chosen", e.chosen},
       {"violation", e.violation},
       {"safe", e.safe},
+      {"reference_sd", e.reference_sd},
       {"seconds", {{"choose", e.choose_seconds}, {"train", e.train_seconds}, {"evaluate", step.evaluate_seconds}}},
       {"metrics", metrics}};
   line.update(rest);
@@ -273,10 +283,15 @@ void print_summary(const RunArguments& arguments, const System& system, const st
   for (const study::Metric& metric : last.metrics) {
     metrics[metric.name] = metric.value;
   }
-  const Json summary = {{"directory", arguments.output},     {"system", system.spec().name},
-                        {"strategy", arguments.strategy},    {"seed", arguments.seed},
-                        {"steps", trial.steps.size() - 1},   {"rows", trial.data.rows()},
-                        {"status", last.exploration.status}, {"metrics", metrics}};
+  const Json summary = {{"directory", arguments.output},
+                        {"system", system.spec().name},
+                        {"strategy", arguments.strategy},
+                        {"seed", arguments.seed},
+                        {"steps", trial.steps.size() - 1},
+                        {"rows", trial.data.rows()},
+                        {"status", last.exploration.status},
+                        {"metrics", metrics},
+                        {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
   fmt::print("{}\n", summary.dump(2));
 }
 
@@ -318,9 +333,12 @@ void run_simulation(const RunArguments& arguments) {
   }
   record.finish(*system, trial);
   const auto done = static_cast<Index>(trial.steps.size()) - 1;
-  if (done < options.steps) {
+  if (done < options.steps && trial.stopped.empty()) {
     throw Interrupted(
         fmt::format("interrupted after step {} of {}; all files are in {}", done, options.steps, arguments.output));
+  }
+  if (!trial.stopped.empty()) {
+    fmt::print(progress, "{}\n", trial.stopped);
   }
   if (options.limits && arguments.format == Format::kText) {
     print_violations(options, trial);

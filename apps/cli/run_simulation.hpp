@@ -20,6 +20,7 @@ struct RunArguments {
   bool paper = false;
   bool observe_states = false;
   LimitArguments limits;
+  std::string until_sd;
   std::string rig;
   std::string period;
   bool resume = false;

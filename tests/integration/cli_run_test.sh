@@ -75,6 +75,11 @@ expect_refused "limits of 'y_th': [1, 0]" run pendulum --limit th=1:0 -o x
 expect_refused "--delta: goes with --limit" run pendulum --delta 0.1 -o x
 expect_refused "delta: 2, expected a probability" run pendulum --limit th=0:1 --delta 2 -o x
 
+# Stopping needs a strategy that looks at how sure the model is.
+expect_refused "until-sd: the strategy 'totmi' does not look at how sure the model is" run pendulum --until-sd 0.05 -o x
+expect_refused "--until-sd: expected a positive number, not '0'" run pendulum --until-sd 0 -o x
+expect_refused "--until-sd: expected a finite number, not 'sure'" run pendulum --until-sd sure -o x
+
 # Initial controls from a file (a recording: its last row has no control), an empty directory, fewer trainings, a box.
 "$program" simulate pendulum --steps 4 --seed 2 -o first.csv >/dev/null
 mkdir c

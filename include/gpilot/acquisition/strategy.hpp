@@ -37,13 +37,16 @@ class Strategy {
 
 struct StrategyInfo {
   std::string name;
-  std::string summary;  ///< one line
+  std::string summary;        ///< one line
+  bool reference_sd = false;  ///< its choices have one
 };
 
 /// All strategies, in the order of tables and help texts.
 const std::vector<StrategyInfo>& strategies();
 /// Their names, in the same order.
 std::vector<std::string> strategy_names();
+/// What to say to somebody who waits for a reference_sd of this strategy; "" if its choices have one.
+std::string no_reference_sd(std::string_view name);
 /// Throws InputError for an unknown name, with the nearest known one in its message.
 std::unique_ptr<Strategy> make_strategy(std::string_view name);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,8 @@ struct StudyConfig {
   Vector slew;                       ///< [P] largest change from one step to the next; infinity = no limit
   Vector safe;                       ///< [P] the control that leaves the rig safe, inside the box
   acquisition::OutputLimits limits;  ///< [E] where outputs must stay; +-infinity = no limit
+  /// A run ends after a choice whose reference_sd is below this, scaled units; NaN = never.
+  double until_sd = std::numeric_limits<double>::quiet_NaN();
   inference::FitOptions fit;
   RigSettings rig;
 
@@ -56,7 +59,7 @@ StudyConfig parse_config(std::string_view toml, const std::string& file);
 StudyConfig load_config(const std::string& path);
 
 /// Every setting that results depend on, as ("input.torque.slew", "0.3"), in a fixed order. Left out: the rig, the
-/// name, units, the number of steps, of kept models and of threads.
+/// name, units, the number of steps, when to end, the number of kept models and of threads.
 std::vector<std::pair<std::string, std::string>> settings_of(const StudyConfig& config);
 
 /// What differs in a way that changes results, in words: "input.torque.slew: 0.3, was 0.5". Empty if nothing does.

@@ -25,6 +25,8 @@ struct ExplorationOptions {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;                            ///< a stream of random numbers of its own
   std::optional<acquisition::OutputLimits> limits{};  ///< where outputs must stay, user units
+  /// The exploration is done when Choice::reference_sd falls below this, scaled units; NaN = never.
+  double until_sd = std::numeric_limits<double>::quiet_NaN();
 
   /// Throws InputError naming the field.
   void validate() const;
@@ -50,6 +52,9 @@ struct ExplorationStep {
   double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice
 };
 
+/// "the model's standard deviation on the reference is 0.047, below 0.05: stopped after 22 steps".
+std::string sure_enough_words(double reference_sd, double until_sd, Index steps);
+
 class Exploration {
  public:
   /// `initial` holds at least two rows; the control of its last row, if any, is ignored. Trains at once.
@@ -66,6 +71,10 @@ class Exploration {
 
   /// The next control, inside the box, user units. Asking again gives the same until the next observe().
   const Vector& ask();
+  /// Whether the model is as sure, where it will be used, as until_sd asks. Chooses the next control, as ask() does.
+  bool sure_enough();
+  /// The record of the control that ask() gave, until it is observed; throws std::logic_error if there is none.
+  const ExplorationStep& choice() const;
   /// What was applied (it may differ from what was asked) and the outputs that followed (NaN = missing), user units.
   /// Trains if it is due and returns the step's record. What was measured is kept whatever happens: a training or a
   /// filter that fails is told by the status, and the model at hand goes on.

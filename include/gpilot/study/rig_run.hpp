@@ -47,6 +47,7 @@ struct RigRunSummary {
   Index restarts = 0;  ///< of the rig's process
   Index missed = 0;    ///< periods without a decision in time, in which the safe control was applied
   bool stopped = false;
+  std::string sure_enough{};  ///< of the study, when the run ended
 };
 
 /// The rig failed too often in a row. What was measured is in the study.
@@ -57,6 +58,9 @@ class RigRunFailed : public std::runtime_error {
 
 /// The options for a rig from the settings of a configuration; its log stands beside the study.
 systems::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
+
+/// Throws InputError if the study is to end when its model is sure enough, and its strategy never says how sure it is.
+void check_until_sd(const StudyConfig& config);
 
 /// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
 /// or throws.

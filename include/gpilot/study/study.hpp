@@ -35,6 +35,7 @@ struct Step {
   double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN if it was drawn
   double violation = std::numeric_limits<double>::quiet_NaN();  ///< probability that outputs leave their limits
   bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
+  double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice
 };
 
 /// What became of outputs that were told.
@@ -116,6 +117,9 @@ class Study {
   /// The sequence that the next step belongs to, or null if it will begin one.
   const SequenceRecord* current_sequence() const;
   Index told() const;  ///< number of steps with outputs
+  /// Why nothing more needs to be measured, in words: the newest step told was chosen by a model that is as sure as
+  /// until_sd asks. "" if that is not so.
+  std::string sure_enough() const;
   /// The process that held the study and died, if the lock was taken over from one; else "".
   const std::string& taken_over_from() const;
 

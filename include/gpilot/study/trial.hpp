@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct TrialOptions {
   /// Where outputs must stay, user units. The random controls before the first choice obey them, too, from the second
   /// measurement on: each is drawn with a model of what was measured until then in view.
   std::optional<acquisition::OutputLimits> limits{};
+  /// The trial ends when ExplorationStep::reference_sd falls below this, scaled units; NaN = never.
+  double until_sd = std::numeric_limits<double>::quiet_NaN();
   /// Makes a strategy of one's own instead of the one named above.
   std::function<std::unique_ptr<acquisition::Strategy>()> make_strategy{};
 
@@ -44,6 +47,7 @@ struct TrialStep {
 struct Trial {
   std::vector<TrialStep> steps;  ///< 0..steps; fewer if it was stopped
   ssm::Model model;              ///< the last one; has no states' rows before the first training
+  std::string stopped{};         ///< why it ended before its steps were done; "" unless until_sd did it
   ssm::Sequence data;            ///< all that was measured, user units; row 0 has no outputs, the last no controls
 };
 

@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "gpilot/acquisition/strategy.hpp"
 
 // Apart from what the strategies do: whoever reads a configuration needs only their names.
@@ -12,6 +16,21 @@ const std::vector<StrategyInfo>& strategies() {
 #undef DRAW
 #undef MAXIMISE
   return all;
+}
+
+std::string no_reference_sd(std::string_view name) {
+  std::vector<std::string> able;
+  for (const StrategyInfo& info : strategies()) {
+    if (info.reference_sd) {
+      able.push_back(info.name);
+    }
+  }
+  if (std::ranges::find(able, name) != able.end()) {
+    return "";
+  }
+  return fmt::format(
+      "the strategy '{}' does not look at how sure the model is where it will be used; expected one that does: {}",
+      name, able.empty() ? "there is none in this version" : fmt::format("{}", fmt::join(able, ", ")));
 }
 
 std::vector<std::string> strategy_names() {

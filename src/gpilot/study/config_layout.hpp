@@ -103,6 +103,9 @@ void describe_study(Archive& file, Config& c) {
   file.count({"retrain_every", "steps between two trainings"}, c.retrain_every, 1, kMostSteps);
   file.number({"delta", "probability with which a plan may leave the limits of outputs, under the model"},
               c.limits.delta, NumberRule::kPositive);
+  file.optional({"until_sd", "a run ends when the model's sd where it will be used falls below this (default: never)",
+                 "0.05", Kind::kAside},
+                c.until_sd, NumberRule::kPositive);
   file.count({"keep_models", "how many of the newest models the study keeps", "", Kind::kAside}, c.keep_models, 1,
              1000);
 }

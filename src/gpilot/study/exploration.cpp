@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "gpilot/error.hpp"
@@ -49,13 +50,31 @@ void check_values(const char* what, VectorRef values, std::size_t expected, bool
   }
 }
 
+std::unique_ptr<acquisition::Strategy> named_strategy(const ExplorationOptions& options) {
+  std::unique_ptr<acquisition::Strategy> strategy = acquisition::make_strategy(options.strategy);
+  const std::string wrong = acquisition::no_reference_sd(options.strategy);
+  if (!std::isnan(options.until_sd) && !wrong.empty()) {
+    throw InputError(fmt::format("until-sd: {}", wrong));
+  }
+  return strategy;
+}
+
 }  // namespace
 
 void ExplorationOptions::validate() const {
   if (retrain_every < 1) {
     throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
   }
+  if (!std::isnan(until_sd) && !(until_sd > 0.0)) {
+    throw InputError(fmt::format("until-sd: {}, expected a positive number", until_sd));
+  }
   fit.validate();
+}
+
+std::string sure_enough_words(double reference_sd, double until_sd, Index steps) {
+  return fmt::format(
+      "the model's standard deviation on the reference is {:.3g}, below {:.3g}: stopped after {} step(s)", reference_sd,
+      until_sd, steps);
 }
 
 struct Exploration::State {
@@ -130,8 +149,7 @@ ExplorationStep Exploration::State::choose() {
 }
 
 Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options)
-    : Exploration(std::move(spec), std::move(box), std::move(initial), options,
-                  acquisition::make_strategy(options.strategy)) {}
+    : Exploration(std::move(spec), std::move(box), std::move(initial), options, named_strategy(options)) {}
 
 Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, ExplorationOptions options,
                          std::unique_ptr<acquisition::Strategy> strategy)
@@ -167,6 +185,18 @@ const Vector& Exploration::ask() {
     state_->pending = state_->choose();
   }
   return state_->pending->asked;
+}
+
+bool Exploration::sure_enough() {
+  ask();
+  return state_->pending->reference_sd < state_->options.until_sd;
+}
+
+const ExplorationStep& Exploration::choice() const {
+  if (!state_->pending) {
+    throw std::logic_error("Exploration::choice: nothing was asked since the last observation");
+  }
+  return *state_->pending;
 }
 
 /// The newest row, on its way before anything can fail.

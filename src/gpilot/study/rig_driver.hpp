@@ -20,7 +20,7 @@ class RigDriver {
   RigDriver& operator=(RigDriver&&) = delete;
 
   /// How many outputs are left to measure in this run.
-  Index remaining() const { return options_.steps - summary_.told; }
+  Index remaining() const { return study_.sure_enough().empty() ? options_.steps - summary_.told : 0; }
   /// Whether the run was asked to stop.
   bool stopped() const { return options_.stop != nullptr && *options_.stop; }
   /// Makes sure that the rig runs and that the study agrees with it. False if that failed; RigRunFailed if it has

@@ -39,7 +39,8 @@ class PeriodicRun {
       : driver_(driver),
         period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_s))),
         grace_(period_ / 4),
-        safe_(driver.study().config().safe) {}
+        safe_(driver.study().config().safe),
+        until_sd_(driver.study().config().until_sd) {}
 
   /// Whatever ends it, everything that was measured is in the study and no step waits when it returns or throws.
   void run();
@@ -63,6 +64,7 @@ class PeriodicRun {
   Clock::duration period_;
   Clock::duration grace_;  ///< by which an answer may be late, and in which a decision is made after one that is
   Vector safe_;
+  double until_sd_;
   Clock::time_point tick_;      ///< when the next control is due
   Clock::time_point answered_;  ///< when the newest answer came
   std::vector<Period> past_;    ///< measured, and not yet handed to the second thread
@@ -229,6 +231,9 @@ void PeriodicRun::loop() {
     stale_ = 0;
     if (past_.empty()) {
       send(step);
+      if (step.reference_sd < until_sd_) {
+        return;  // sure enough: Study::sure_enough()
+      }
     } else {  // the safe control was applied while it was made
       stale_ = step.id;
       send_safe();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
 #include "rig_driver.hpp"
 
@@ -209,6 +210,13 @@ void RigRunOptions::validate() const {
   rig.validate();
 }
 
+void check_until_sd(const StudyConfig& config) {
+  if (const std::string wrong = acquisition::no_reference_sd(config.strategy);
+      !std::isnan(config.until_sd) && !wrong.empty()) {
+    throw InputError(fmt::format("study.until_sd: {}", wrong));
+  }
+}
+
 RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
   options.validate();
   RigDriver driver(study, options);
@@ -233,6 +241,7 @@ RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
   }
   driver.close();  // the last training must not keep the rig under its last control
   driver.summary().stopped = driver.stopped() && driver.remaining() > 0;
+  driver.summary().sure_enough = study.sure_enough();
   if (!driver.summary().stopped) {
     driver.train();  // the last outputs count, too
   }

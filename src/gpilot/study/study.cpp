@@ -42,7 +42,8 @@ Step step_of(const StepRecord& record) {
           .phase = record.phase,
           .criterion = record.criterion,
           .violation = record.violation,
-          .safe = record.safe};
+          .safe = record.safe,
+          .reference_sd = record.reference_sd};
 }
 
 StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {
@@ -401,6 +402,9 @@ const SequenceRecord* Study::current_sequence() const {
 }
 Index Study::told() const {
   return state_->told();
+}
+std::string Study::sure_enough() const {
+  return state_->sure_enough();
 }
 const std::string& Study::taken_over_from() const {
   static const std::string kNobody;

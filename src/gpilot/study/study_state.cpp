@@ -9,6 +9,7 @@
 
 #include "gpilot/error.hpp"
 #include "gpilot/random.hpp"
+#include "gpilot/study/exploration.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/reach.hpp"
 #include "gpilot/study/study_error.hpp"
@@ -161,6 +162,17 @@ const SequenceRecord* Study::State::current() const {
 
 Index Study::State::told() const {
   return std::ranges::count(steps, StepStatus::kTold, &StepRecord::status);
+}
+
+std::string Study::State::sure_enough() const {
+  const auto newest = std::ranges::find(steps.rbegin(), steps.rend(), StepStatus::kTold, &StepRecord::status);
+  if (newest == steps.rend() || !(newest->reference_sd < config.until_sd)) {
+    return "";
+  }
+  const auto chosen = std::ranges::count_if(steps, [](const StepRecord& step) {
+    return step.phase == StepPhase::kChosen && step.status == StepStatus::kTold;
+  });
+  return sure_enough_words(newest->reference_sd, config.until_sd, chosen);
 }
 
 ssm::Dataset Study::State::data(Index last) const {

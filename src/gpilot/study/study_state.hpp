@@ -44,6 +44,7 @@ struct Study::State {
   const StepRecord* pending() const;
   const SequenceRecord* current() const;
   Index told() const;
+  std::string sure_enough() const;
 
   /// The rows of all steps told up to `last`.
   ssm::Dataset data(Index last) const;

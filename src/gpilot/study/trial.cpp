@@ -123,6 +123,10 @@ void TrialOptions::validate() const {
   if (retrain_every < 1) {
     throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
   }
+  if (const std::string wrong = acquisition::no_reference_sd(strategy);
+      !std::isnan(until_sd) && !make_strategy && !wrong.empty()) {
+    throw InputError(fmt::format("until-sd: {}", wrong));
+  }
 }
 
 std::vector<std::string> trial_metrics(const Evaluation& evaluation, const TrialOptions& options) {
@@ -149,7 +153,8 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
                                          .landscape = options.landscape,
                                          .seed = options.seed,
                                          .trial = options.trial,
-                                         .limits = options.limits};
+                                         .limits = options.limits,
+                                         .until_sd = options.until_sd};
   ssm::ModelSpec spec = model_spec(system);
   if (options.paper) {
     apply_paper_settings(system, spec, exploration_options.fit);
@@ -180,6 +185,10 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
   try {
     bool go_on = finish_step(exploration.steps().back());
     for (Index k = 0; go_on && k < options.steps; ++k) {
+      if (exploration.sure_enough()) {
+        trial.stopped = sure_enough_words(exploration.choice().reference_sd, options.until_sd, k);
+        break;
+      }
       const Vector control = exploration.ask();
       go_on = finish_step(exploration.observe(control, rig.apply(control)));
     }

@@ -61,6 +61,7 @@ TEST(Config, DefaultsOfASmallFile) {
   EXPECT_FALSE(c.limits.any());
   EXPECT_EQ(c.limits.delta, 0.05);
   EXPECT_EQ(c.first_training(), 5);
+  EXPECT_TRUE(std::isnan(c.until_sd));
   EXPECT_EQ(c.model.x0_mean.size(), 0);
   EXPECT_EQ(c.model.output_sd.size(), 0);
   const std::vector<ssm::Range> ranges{{"torque", -1.0, 2.5}, {"angle", -3.0, 3.0}};
@@ -200,6 +201,7 @@ TEST(Config, ValuesOutOfRange) {
   expect_refused("low = -3\n", "low = -3\nlimit_low = 2\nlimit_high = 1\n",
                  "f.toml:13: output.angle.limit_high: expected more than 'limit_low', which is 2", "not 1");
   expect_refused("dt = 0.1\n", "dt = 0.1\ndelta = 1\n", "f.toml:3: study.delta: expected a probability", "not 1");
+  expect_refused("dt = 0.1\n", "dt = 0.1\nuntil_sd = 0\n", "f.toml:3: study.until_sd: expected", "not 0");
   expect_refused("dt = 0.1\n", "dt = 0.1\ndelta = 0\n", "f.toml:3: study.delta: expected", "not 0");
   expect_refused("low = -3\n", "low = -3\nnoise_sd = -1\n", "f.toml:12: output.angle.noise_sd: expected", "not -1");
   for (const char* setting : {"initial = 1", "initial = 100000000", "steps = 0", "retrain_every = 0", "seed = -1",

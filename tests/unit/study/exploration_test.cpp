@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <stdexcept>
 
 #include "gpilot/error.hpp"
 #include "gpilot/random.hpp"
@@ -198,6 +200,41 @@ TEST(Exploration, WithoutLimitsAStrategySeesNone) {
   EXPECT_FALSE(probe->limits[0]);
 }
 
+TEST(Exploration, IsDoneWhenTheModelIsSureEnough) {
+  const auto probe = std::make_shared<test::Probe>();
+  probe->answer.reference_sd = 0.2;
+  probe->shrinking = 0.5;
+  ExplorationOptions options = toy_options();
+  options.until_sd = 0.06;
+  Exploration exploration(test::toy_spec(), toy_box(), test::toy_sequence(6), options,
+                          std::make_unique<test::ProbeStrategy>(probe));
+  EXPECT_THROW(exploration.choice(), std::logic_error);
+  for (const double sd : {0.2, 0.1}) {
+    EXPECT_FALSE(exploration.sure_enough());
+    EXPECT_EQ(exploration.choice().reference_sd, sd);
+    const Vector c = exploration.ask();  // the same choice
+    EXPECT_EQ(exploration.observe(c, answer(c)).reference_sd, sd);
+  }
+  EXPECT_TRUE(exploration.sure_enough());
+  EXPECT_EQ(probe->limits.size(), 3U);
+  EXPECT_EQ(sure_enough_words(0.0471, 0.05, 22),
+            "the model's standard deviation on the reference is 0.0471, below 0.05: stopped after 22 step(s)");
+}
+
+TEST(Exploration, IsNeverDoneWithoutAGoalOrAnAnswer) {
+  const auto probe = std::make_shared<test::Probe>();
+  probe->answer.reference_sd = 1e-9;
+  Exploration no_goal(test::toy_spec(), toy_box(), test::toy_sequence(6), toy_options(),
+                      std::make_unique<test::ProbeStrategy>(probe));
+  EXPECT_FALSE(no_goal.sure_enough());
+  probe->answer.reference_sd = kNaN;
+  ExplorationOptions options = toy_options();
+  options.until_sd = 1e9;
+  Exploration no_answer(test::toy_spec(), toy_box(), test::toy_sequence(6), options,
+                        std::make_unique<test::ProbeStrategy>(probe));
+  EXPECT_FALSE(no_answer.sure_enough());
+}
+
 TEST(Exploration, BadArgumentsAreNamed) {
   const auto message = [](Box box, ssm::Sequence initial, ExplorationOptions options) {
     return test::message_of<InputError>(
@@ -213,6 +250,13 @@ TEST(Exploration, BadArgumentsAreNamed) {
   ExplorationOptions nowhere = toy_options();
   nowhere.limits = acquisition::OutputLimits{.low = Vector::Ones(1), .high = Vector::Zero(1)};
   EXPECT_NE(message(toy_box(), rows, nowhere).find("limits of 'y': [1, 0]"), std::string::npos);
+  ExplorationOptions in_vain = toy_options("random");
+  in_vain.until_sd = 0.1;
+  EXPECT_NE(message(toy_box(), rows, in_vain).find("until-sd: the strategy 'random' does not look at how sure"),
+            std::string::npos);
+  ExplorationOptions negative = toy_options();
+  negative.until_sd = -1.0;
+  EXPECT_EQ(test::message_of<InputError>([&] { negative.validate(); }), "until-sd: -1, expected a positive number");
   ExplorationOptions never = toy_options();
   never.retrain_every = 0;
   EXPECT_NE(message(toy_box(), rows, never).find("retrain-every: 0"), std::string::npos);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -164,6 +166,25 @@ TEST(Trial, TellsWhatAStrategyOfOnesOwnSaysOfTheLimits) {
   EXPECT_EQ(expected[1], 0.3);
 }
 
+TEST(Trial, EndsWhenTheModelIsSureEnough) {
+  const auto system = systems::make_system("kink");
+  const Evaluation evaluation(*system);
+  const auto probe = std::make_shared<test::Probe>();
+  probe->answer.reference_sd = 0.2;
+  probe->shrinking = 0.5;
+  TrialOptions options = short_trial("random");
+  options.make_strategy = [&] { return std::make_unique<test::ProbeStrategy>(probe); };
+  options.until_sd = 0.06;
+  const Trial trial = run_trial(*system, evaluation, options);
+  EXPECT_EQ(trial.steps.size(), 3U);  // 0, 1 and 2: the third choice is not applied
+  EXPECT_EQ(trial.data.rows(), 8);
+  EXPECT_EQ(trial.steps[2].exploration.reference_sd, 0.1);
+  EXPECT_EQ(trial.stopped,
+            "the model's standard deviation on the reference is 0.05, below 0.06: stopped after 2 step(s)");
+  options.until_sd = 1e-9;
+  EXPECT_EQ(run_trial(*system, evaluation, options).stopped, "");
+}
+
 TEST(Trial, TakesInitialControls) {
   const auto system = systems::make_system("pendulum");
   const Evaluation evaluation(*system);
@@ -223,6 +244,10 @@ TEST(TrialOptions, WrongOnesAreNamed) {
             "initial: 1 measurement(s), expected at least 2");
   options.initial = 2;
   EXPECT_NO_THROW(options.validate());
+  options.until_sd = 0.1;
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("until-sd: the strategy 'random'"),
+            std::string::npos);
+  options.until_sd = std::numeric_limits<double>::quiet_NaN();
   options.initial_controls = Matrix::Zero(1, 1);
   EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 1"), std::string::npos);
 }
