@@ -140,6 +140,9 @@ void print_plan(const StudyConfig& c) {
              c.steps, c.strategy, strategy_summary(c.strategy));
   fmt::print("  {} measurements, {:.6g} s of the rig's time; seed {}\n", total, static_cast<double>(total) * c.model.dt,
              c.seed);
+  if (!std::isnan(c.until_sd)) {
+    fmt::print("  ends when the model's standard deviation where it will be used is below {}\n", c.until_sd);
+  }
   fmt::print("  trained after {}; the newest {} model(s) are kept\n",
              c.retrain_every == 1 ? "every step" : fmt::format("every {} steps", c.retrain_every), c.keep_models);
 }
@@ -184,6 +187,9 @@ std::vector<std::string> notes_on(const StudyConfig& c) {
         (c.model.x0_mean(state) < c.limits.low(i) || c.model.x0_mean(state) > c.limits.high(i))) {
       notes.push_back(fmt::format("output.{}: after a reset it is outside its limits", c.model.outputs[e]));
     }
+  }
+  if (const std::string wrong = acquisition::no_reference_sd(c.strategy); !std::isnan(c.until_sd) && !wrong.empty()) {
+    notes.push_back(fmt::format("study.until_sd: no run can begin: {}", wrong));
   }
   if (c.rig.deadline_s < c.model.dt) {
     notes.push_back(fmt::format("rig.deadline_s: {} s are less than dt, {} s: a rig that answers after dt is too late",
@@ -270,7 +276,8 @@ void print_json(const std::string& file, const StudyConfig& c) {
                {"steps", c.steps},
                {"retrain_every", c.retrain_every},
                {"keep_models", c.keep_models},
-               {"delta", c.limits.delta}};
+               {"delta", c.limits.delta},
+               {"until_sd", std::isnan(c.until_sd) ? Json() : Json(c.until_sd)}};
   json.update(channels_json(c));
   json["rig"] = {{"command", c.rig.command}, {"start_s", c.rig.start_s}, {"deadline_s", c.rig.deadline_s},
                  {"reset_s", c.rig.reset_s}, {"close_s", c.rig.close_s}, {"failures", c.rig.failures}};

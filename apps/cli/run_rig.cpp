@@ -122,6 +122,7 @@ void run_rig_study(const RunRigArguments& arguments) {
     options.steps = parse_count("--steps", arguments.steps, 1);
   }
   options.validate();
+  study::check_until_sd(config);
   // Wrong input has been found by now: a study is made only where it can be used.
   Study study = open_study(arguments, path);
   if (arguments.steps.empty()) {

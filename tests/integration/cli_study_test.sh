@@ -54,6 +54,13 @@ expect_equal "columns" "$(head -1 hand.csv)" "sequence,step,t,torque,angle"
 expect_equal "rows of the second sequence" "$(tail -2 hand.csv)" "$(printf '2,0,0,0.125,0.01\n2,3,0.1,,')"
 expect_refused "there is no model yet" export hand.study --model
 
+# Ending early needs a strategy that looks at how sure the model is.
+sed 's/^# until_sd = 0.05 /until_sd = 0.05 /' rig.toml >sure.toml
+"$program" check sure.toml >sure.txt
+expect_line "ends when the model's standard deviation where it will be used is below 0.05" sure.txt
+expect_line "study.until_sd: no run can begin: the strategy 'totmi'" sure.txt
+expect_refused "study.until_sd: the strategy 'totmi' does not look" run sure.toml --rig "$rig"
+
 # A configuration that would change results is refused for a study that has begun.
 sed 's/^seed = .*/seed = 99/' rig.toml >other.toml
 expect_refused "study.seed" ask hand.study --config other.toml

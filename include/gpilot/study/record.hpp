@@ -54,9 +54,9 @@ struct StepRecord {
   int evaluations = 0;                                          ///< of the criterion
   std::string reason;                                           ///< of a failure
   std::string asked_at, closed_at;
-  double violation =
-      std::numeric_limits<double>::quiet_NaN();  ///< probability that outputs leave their limits; NaN = none
-  bool safe = true;                              ///< false: no control was found that keeps the limits
+  /// Probability, under the model that chose, that the outputs leave their limits; NaN = none.
+  double violation = std::numeric_limits<double>::quiet_NaN();
+  bool safe = true;  ///< false: no control was found that keeps the limits
   double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice; NaN = none
   std::string plan{};  ///< controls planned from this step on, a JSON array; "" = none
 };

@@ -59,6 +59,9 @@ class RigRunFailed : public std::runtime_error {
 /// The options for a rig from the settings of a configuration; its log stands beside the study.
 systems::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
 
+/// Throws InputError if the study is to end when its model is sure enough, and its strategy never says how sure it is.
+void check_until_sd(const StudyConfig& config);
+
 /// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
 /// or throws.
 RigRunSummary run_rig(Study& study, const RigRunOptions& options);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
 #include "rig_driver.hpp"
 
@@ -207,6 +208,13 @@ void RigRunOptions::validate() const {
     throw InputError(fmt::format("period: {} s, expected a time of at most {} s", *period_s, kLongestPeriod));
   }
   rig.validate();
+}
+
+void check_until_sd(const StudyConfig& config) {
+  if (const std::string wrong = acquisition::no_reference_sd(config.strategy);
+      !std::isnan(config.until_sd) && !wrong.empty()) {
+    throw InputError(fmt::format("study.until_sd: {}", wrong));
+  }
 }
 
 RigRunSummary run_rig(Study& study, const RigRunOptions& options) {

@@ -230,7 +230,8 @@ TEST(ComparisonSummaryTest, RefusesTrialsThatDoNotFit) {
 }
 
 TEST(ComparisonSummaryTest, CountsViolationsApartFromErrors) {
-  const ComparisonOptions options{.systems = {"pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 3};
+  const ComparisonOptions options{
+      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 3, .boxes = {}};
   const auto trial = [](const std::vector<std::vector<double>>& values) {
     TrialRecord record{.metrics = {"rmse", "violation", "violation_model", "no_safe_plan"}, .steps = {}};
     for (const std::vector<double>& step : values) {

@@ -208,7 +208,8 @@ TEST_F(ComparisonDirectory, ObservedStatesAreAnotherComparison) {
 }
 
 TEST_F(ComparisonDirectory, LimitsAreAnotherComparisonAndCounted) {
-  ComparisonOptions options{.systems = {"kink", "pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 2};
+  ComparisonOptions options{
+      .systems = {"kink", "pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 2, .boxes = {}};
   options.limits = {{"th", -0.05, 0.05}};
   const ComparisonOutcome outcome = run_comparison(options, path(), {.threads = 1});
   ASSERT_TRUE(outcome.summary);

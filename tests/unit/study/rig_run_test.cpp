@@ -1,6 +1,8 @@
 /// A study that runs the example rig, well behaved and not.
 #include "gpilot/study/rig_run.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -181,6 +183,26 @@ TEST_F(RigRunTest, StopsWhenAskedTo) {
   EXPECT_EQ(study.told(), 3);
   EXPECT_EQ(study.pending(), nullptr);
   EXPECT_EQ(received("close"), 1);
+}
+
+TEST_F(RigRunTest, EndsWhenTheModelIsSureEnough) {
+  std::string text = kConfig;
+  text.insert(text.find("dt"), "until_sd = 0.05\n");
+  EXPECT_NE(message_of<InputError>([&] {
+              check_until_sd(parse_config(text, "rig.toml"));
+            }).find("study.until_sd: the strategy 'totmi' does not look at how sure the model is"),
+            std::string::npos);
+  EXPECT_NO_THROW(check_until_sd(parse_config(kConfig, "rig.toml")));
+  {
+    Study study = Study::create(path("a.study"), text, "rig.toml");
+    EXPECT_EQ(run_rig(study, options("", 6)).sure_enough, "");
+  }
+  SQLite::Database(path("a.study"), SQLite::OPEN_READWRITE).exec("UPDATE steps SET reference_sd = 0.01 WHERE id = 6");
+  Study study = Study::open(path("a.study"));
+  const RigRunSummary summary = run_rig(study, options("", 5));
+  EXPECT_EQ(summary.told, 0);
+  EXPECT_FALSE(summary.stopped);
+  EXPECT_NE(summary.sure_enough.find("on the reference is 0.01, below 0.05"), std::string::npos);
 }
 
 TEST_F(RigRunTest, WrongOptionsAreRefused) {

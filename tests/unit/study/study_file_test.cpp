@@ -119,21 +119,25 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
 }
 
 TEST_F(StudyFileTest, SaysWhenItsModelIsSureEnough) {
-  const auto able = std::ranges::find(acquisition::strategies(), true, &acquisition::StrategyInfo::reference_sd);
-  if (able == acquisition::strategies().end()) {
-    GTEST_SKIP() << "no strategy looks at a reference";
-  }
   std::string text = kToyConfig;
-  text.replace(text.find("\"totmi\""), 7, "\"" + able->name + "\"\nuntil_sd = 1e-6");
+  text.insert(text.find("initial"), "until_sd = 0.05\n");
   {
     Study study = Study::create(path(), text, "toy.toml");
     Toy toy;
     advance(study, toy, 5);
-    EXPECT_GT(study.steps()[4].reference_sd, 0.0);
-    EXPECT_EQ(study.sure_enough(), "");
+    EXPECT_EQ(study.sure_enough(), "");  // its strategy says nothing of it
   }
-  change(path(), "UPDATE steps SET reference_sd = 1e-7 WHERE id = 5");
-  EXPECT_NE(Study::open(path(), Access::kRead).sure_enough().find("stopped after 2 step(s)"), std::string::npos);
+  change(path(), "UPDATE steps SET reference_sd = 0.01 WHERE id = 4");
+  EXPECT_EQ(Study::open(path(), Access::kRead).sure_enough(), "");  // that was before the newest
+  change(path(), "UPDATE steps SET reference_sd = 0.05 WHERE id = 5");
+  EXPECT_EQ(Study::open(path(), Access::kRead).sure_enough(), "");
+  change(path(), "UPDATE steps SET reference_sd = 0.047 WHERE id = 5");
+  Study study = Study::open(path());
+  const std::string words =
+      "the model's standard deviation on the reference is 0.047, below 0.05: stopped after 2 step(s)";
+  EXPECT_EQ(study.sure_enough(), words);
+  study.ask();  // a step that waits changes nothing
+  EXPECT_EQ(study.sure_enough(), words);
 }
 
 TEST_F(StudyFileTest, AReaderCannotWrite) {
