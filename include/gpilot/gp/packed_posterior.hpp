@@ -5,8 +5,9 @@
 
 namespace gpilot::gp {
 
-/// The posterior of a sparse GP, folded for many predictions. With the plain features phi(x) = (k(x, Z), x, 1), the
-/// whitened ones are a = B phi, and with the eigenvectors of what the data changed, diag(I, 0) - Sigma = U diag(l) U^T,
+/// The posterior of a sparse GP, folded for many predictions. With the plain features phi(x) = (k(x, Z), x, 1), x
+/// embedded, the whitened ones are a = B phi, and with the eigenvectors of what the data changed, diag(I, 0) - Sigma =
+/// U diag(l) U^T,
 ///
 ///   mean f = phi^T (B^T mu),   var f = sigma^2 - sum_j l_j (phi^T B^T U)_j^2:
 ///
@@ -25,8 +26,9 @@ class PackedPosterior {
  private:
   kernels::Kind kind_;
   double variance_;
-  Vector inverse_length_scales_;  ///< [I]
-  Matrix Zs_;                     ///< [M x I], divided by the length scales
+  kernels::Angles angles_;
+  Vector inverse_length_scales_;  ///< [I_e]
+  Matrix Zs_;                     ///< [M x I_e], embedded and divided by the length scales
   bool linear_;
   Matrix folded_;       ///< [M_a x r + 1], B^T U and, last, B^T mu
   Vector eigenvalues_;  ///< [r]

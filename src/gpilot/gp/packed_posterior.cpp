@@ -16,6 +16,7 @@ constexpr double kUntouched = 1e-13;
 PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
     : kind_(basis.kind),
       variance_(basis.inducing() > 0 ? basis.variance : 0.0),
+      angles_(basis.angles),
       inverse_length_scales_(basis.inverse_length_scales),
       Zs_(basis.Zs),
       linear_(basis.linear_sd.size() > 0) {
@@ -42,25 +43,31 @@ PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
 
 void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) const {
   const Index M = Zs_.rows();
-  const Index I = X.cols();
+  const Index I_e = inverse_length_scales_.size();
   const Index r = directions();
-  Matrix Xs(kBlock, I);
+  Matrix Xe(angles_.empty() ? 0 : kBlock, I_e);
+  Matrix Xs(kBlock, I_e);
   Matrix phi(kBlock, folded_.rows());
   Matrix product(kBlock, r + 1);
   if (linear_) {
-    phi.col(M + I).setOnes();
+    phi.col(M + I_e).setOnes();
   }
   for (Index begin = 0; begin < X.rows(); begin += kBlock) {
     const Index rows = std::min(kBlock, X.rows() - begin);
+    if (!angles_.empty()) {
+      Xe.topLeftCorner(rows, X.cols()) = X.middleRows(begin, rows);
+      kernels::embed(angles_, Xe.topRows(rows));
+    }
+    const MatrixIn inputs = angles_.empty() ? MatrixIn(X.middleRows(begin, rows)) : MatrixIn(Xe.topRows(rows));
     if (M > 0) {
-      for (Index i = 0; i < I; ++i) {
-        Xs.col(i).head(rows) = inverse_length_scales_(i) * X.col(i).segment(begin, rows);
+      for (Index i = 0; i < I_e; ++i) {
+        Xs.col(i).head(rows) = inverse_length_scales_(i) * inputs.col(i);
       }
       kernels::squared_distances(Xs.topRows(rows), Zs_, phi.topLeftCorner(rows, M));
       kernels::apply_profile(kind_, variance_, phi.topLeftCorner(rows, M), nullptr);
     }
     if (linear_) {
-      phi.block(0, M, rows, I) = X.middleRows(begin, rows);
+      phi.block(0, M, rows, I_e) = inputs;
     }
     product.topRows(rows).noalias() = phi.topRows(rows) * folded_;
     mean.segment(begin, rows) = product.col(r).head(rows);
