@@ -29,6 +29,7 @@ struct CompareArguments {
   std::vector<std::string> boxes;
   std::uint64_t seed = 0;
   bool paper = false;
+  bool angles = false;
   std::string output;
   Format format = Format::kText;
 };
@@ -43,8 +44,11 @@ study::SystemBox parse_system_box(const std::string& text) {
 }
 
 ComparisonOptions options_from(const CompareArguments& arguments) {
-  ComparisonOptions options{
-      .systems = arguments.systems, .seed = arguments.seed, .paper = arguments.paper, .boxes = {}};
+  ComparisonOptions options{.systems = arguments.systems,
+                            .seed = arguments.seed,
+                            .paper = arguments.paper,
+                            .angles = arguments.angles,
+                            .boxes = {}};
   const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
     if (!text.empty()) {
       value = parse_count(option, text, lowest);
@@ -152,6 +156,8 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   number("--retrain-every", arguments.retrain_every, "K", "steps between two trainings", defaults.retrain_every);
   add_seed(command, arguments.seed);
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
+  command.add_flag("--angles", arguments.angles,
+                   "tell the models which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
@@ -180,7 +186,7 @@ void add_compare(CLI::App& app) {
       "metric, value; DIR/summary.json, which --format json prints, the statistics of all metrics. Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
-      "  gpilot compare pendulum --box pendulum=-1:1 --trials 50 -o strong\n"
+      "  gpilot compare pendulum --box pendulum=-1:1 --angles --trials 50 -o strong\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");
   command->callback([arguments] { run_compare(*arguments); });
 }

@@ -24,7 +24,8 @@ void refuse(const CLI::App& command, std::initializer_list<const char*> options,
 }
 
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
-  refuse(command, {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--box"},
+  refuse(command,
+         {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--angles", "--box"},
          "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
@@ -54,6 +55,8 @@ void add_options(CLI::App& command, RunArguments& arguments) {
       ->capture_default_str();
   add_seed(command, arguments.seed);
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
+  command.add_flag("--angles", arguments.angles,
+                   "tell the model which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   command.add_option("--rig", arguments.rig, "command that starts the rig (default: rig.command of the configuration)")
       ->type_name("COMMAND");
@@ -96,6 +99,7 @@ void add_run(CLI::App& app) {
       "  gpilot run pendulum --strategy totmi --steps 30 --seed 1 -o pendulum\n"
       "  gpilot run kink --strategy latmi --steps 20 --initial 3 --retrain-every 2 -o kink\n"
       "  gpilot run tras --controls-initial first.csv --steps 10 -o tras\n"
+      "  gpilot run pendulum --box -1:1 --angles -o turning\n"
       "  gpilot run pendulum --box -1:1 --paper -o strong");
   command->callback([arguments, command] {
     if (arguments->target.ends_with(".toml")) {

@@ -42,6 +42,7 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
                        .retrain_every = parse_count("--retrain-every", arguments.retrain_every, 1),
                        .seed = arguments.seed,
                        .paper = arguments.paper,
+                       .angles = arguments.angles,
                        .landscape = true,
                        .initial_controls = {}};
   if (!arguments.initial.empty()) {
@@ -96,7 +97,8 @@ Json configuration(const System& system, const TrialOptions& options) {
                {"initial", options.initial},
                {"retrain_every", options.retrain_every},
                {"seed", options.seed},
-               {"paper", options.paper}};
+               {"paper", options.paper},
+               {"angles", options.angles}};
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
   }
@@ -258,7 +260,7 @@ void run_simulation(const RunArguments& arguments) {
   Record record(arguments.output, configuration(*system, options));
   std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
   const InterruptGuard guard;
-  const study::Evaluation evaluation(*system);
+  const study::Evaluation evaluation(*system, options.angles);
   study::Trial trial;
   const auto on_step = [&](const TrialStep& step) {
     record.add(step_json(*system, step, trial.data));

@@ -18,6 +18,7 @@ struct RunArguments {
   std::string box;
   std::uint64_t seed = 0;
   bool paper = false;
+  bool angles = false;
   std::string rig;
   std::string period;
   bool resume = false;

@@ -56,6 +56,11 @@ expect_line "output.angle: without low and high" odd.txt
 expect_line "input.torque: with this slew it takes 1000 steps" odd.txt
 expect_line "rig.deadline_s: 0.01 s are less than dt" odd.txt
 
+sed -e '/^\[\[state/,/^\[/s/^# angle = true/angle = true/' pendulum.toml >turning.toml
+"$program" check turning.toml >turning.txt
+expect_line "angle: measured, an angle" turning.txt
+"$program" check turning.toml --format json | grep '"angle": true' >/dev/null || fail "an angle in JSON"
+
 # A file that is there is kept, unless told otherwise.
 cp pendulum.toml mine.toml
 expect_refused "mine.toml: the file is there already; --force replaces it" init mine.toml

@@ -38,7 +38,8 @@ struct ComparisonOptions {
   Index initial = 5;  ///< measurements before the first choice
   Index retrain_every = 1;
   std::uint64_t seed = 0;
-  bool paper = false;  ///< the paper's kernels, initial values and training
+  bool paper = false;   ///< the paper's kernels, initial values and training
+  bool angles = false;  ///< declares the systems' angles to the models, and wraps errors of angles
   std::vector<SystemBox> boxes;
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.

@@ -22,7 +22,8 @@ struct Metric {
 /// region; for the others the pooled error of free runs in units of each output's standard deviation.
 class Evaluation {
  public:
-  explicit Evaluation(const systems::System& system);
+  /// With `wrap_angles`, errors of outputs that are angles are those to the nearest turn.
+  explicit Evaluation(const systems::System& system, bool wrap_angles = false);
   ~Evaluation();
   Evaluation(Evaluation&&) noexcept;
   Evaluation& operator=(Evaluation&&) = delete;

@@ -27,8 +27,8 @@ struct TestBench {
   std::unique_ptr<systems::System> system;
   Evaluation evaluation;
 
-  explicit TestBench(std::unique_ptr<systems::System> configured)
-      : system(std::move(configured)), evaluation(*system) {}
+  TestBench(std::unique_ptr<systems::System> configured, bool wrap_angles)
+      : system(std::move(configured)), evaluation(*system, wrap_angles) {}
 };
 
 /// Runs trials of the comparison by run_trial().
@@ -39,13 +39,14 @@ RunJob trial_runner(const ComparisonOptions& options) {
     if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
       system->set_control_box(given->box);
     }
-    benches->emplace(name, std::move(system));
+    benches->try_emplace(name, std::move(system), options.angles);
   }
   const TrialOptions common{.steps = options.steps,
                             .initial = options.initial,
                             .retrain_every = options.retrain_every,
                             .seed = options.seed,
                             .paper = options.paper,
+                            .angles = options.angles,
                             .initial_controls = {}};
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
     TrialOptions trial = common;

@@ -59,6 +59,7 @@ Json configuration_of(const ComparisonOptions& options) {
           {"retrain_every", options.retrain_every},
           {"seed", options.seed},
           {"paper", options.paper},
+          {"angles", options.angles},
           {"boxes", boxes_of(options)}};
 }
 
@@ -80,7 +81,7 @@ void check_grown(const std::string& directory, const std::string& field, const J
 /// Throws InputError with the first field in which a stored comparison differs from the one wanted.
 void check_same(const std::string& directory, const Json& held, const Json& wanted) {
   for (const auto& [field, value] : wanted.items()) {
-    const Json stored = held.value(field, Json());
+    const Json stored = held.value(field, field == "angles" ? Json(false) : Json());  // none in older comparisons
     if (stored.type() != value.type() && !(stored.is_number_integer() && value.is_number_integer())) {
       refuse(directory, field, stored, value);
     }

@@ -69,6 +69,9 @@ void TrialOptions::validate() const {
   if (retrain_every < 1) {
     throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
   }
+  if (paper && angles) {
+    throw InputError("angles: the paper's model knows none; expected no angles with it");
+  }
 }
 
 Trial run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
@@ -87,7 +90,7 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
                                          .landscape = options.landscape,
                                          .seed = options.seed,
                                          .trial = options.trial};
-  ssm::ModelSpec spec = model_spec(system);
+  ssm::ModelSpec spec = model_spec(system, true, options.angles);
   if (options.paper) {
     apply_paper_settings(system, spec, exploration_options.fit);
   }

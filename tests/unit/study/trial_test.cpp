@@ -110,6 +110,29 @@ TEST(SystemModel, EveryColumnHasARange) {
   }
 }
 
+TEST(SystemModel, AnglesAreDeclaredOnRequestOnly) {
+  const auto angles = [](const char* name, bool declare) {
+    const ssm::ModelSpec spec = model_spec(*systems::make_system(name), true, declare);
+    spec.validate();
+    return spec.angles;
+  };
+  EXPECT_TRUE(angles("pendulum", false).empty());
+  EXPECT_EQ(angles("pendulum", true), std::vector<std::string>{"th"});
+  EXPECT_EQ(angles("cart-pole", true), std::vector<std::string>{"th"});
+  EXPECT_TRUE(angles("tras", true).empty());
+  EXPECT_TRUE(angles("kink", true).empty());
+}
+
+TEST(Trial, DeclaresAnglesToItsModel) {
+  const auto system = systems::make_system("pendulum");
+  TrialOptions options = short_trial("random");
+  options.steps = 1;
+  options.angles = true;
+  const Trial trial = run_trial(*system, Evaluation(*system, true), options);
+  EXPECT_EQ(trial.model.spec.angles, std::vector<std::string>{"th"});
+  EXPECT_EQ(trial.model.gp.structure.angles.size(), 1U);
+}
+
 TEST(TrialOptions, WrongOnesAreNamed) {
   TrialOptions options = short_trial("random");
   options.steps = 0;
@@ -120,6 +143,10 @@ TEST(TrialOptions, WrongOnesAreNamed) {
             "initial: 1 measurement(s), expected at least 2");
   options.initial = 2;
   EXPECT_NO_THROW(options.validate());
+  options.paper = options.angles = true;
+  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(); }),
+            "angles: the paper's model knows none; expected no angles with it");
+  options.paper = false;
   options.initial_controls = Matrix::Zero(1, 1);
   EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 1"), std::string::npos);
 }
