@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,9 @@ std::string state_words(const ssm::ModelSpec& spec, Index d) {
     if (k.velocity == d) {
       text += fmt::format(", the derivative of {}", name_of(spec.states, k.position));
     }
+  }
+  if (std::ranges::find(spec.angles, name_of(spec.states, d)) != spec.angles.end()) {
+    text += ", an angle";
   }
   const ssm::Range* range = output_of(spec, d) ? nullptr : range_of(spec, name_of(spec.states, d));
   if (range != nullptr) {
@@ -253,6 +257,7 @@ Json channels_json(const StudyConfig& c) {
     states.push_back(
         {{"name", name_of(c.model.states, d)},
          {"derivative_of", derivative_of},
+         {"angle", std::ranges::find(c.model.angles, name_of(c.model.states, d)) != c.model.angles.end()},
          {"measured", output_of(c.model, d).has_value()},
          {"start", number_or_null(c.model.x0_mean, d)},
          {"start_sd", number_or_null(c.model.x0_sd, d)},

@@ -30,6 +30,7 @@ struct CompareArguments {
   std::vector<std::string> boxes;
   std::uint64_t seed = 0;
   bool paper = false;
+  bool angles = false;
   bool observe_states = false;
   LimitArguments limits;
   std::string output;
@@ -49,6 +50,7 @@ ComparisonOptions options_from(const CompareArguments& arguments) {
   ComparisonOptions options{.systems = arguments.systems,
                             .seed = arguments.seed,
                             .paper = arguments.paper,
+                            .angles = arguments.angles,
                             .boxes = {},
                             .observe_states = arguments.observe_states,
                             .limits = arguments.limits.parsed(),
@@ -167,6 +169,8 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   number("--retrain-every", arguments.retrain_every, "K", "steps between two trainings", defaults.retrain_every);
   add_seed(command, arguments.seed);
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
+  command.add_flag("--angles", arguments.angles,
+                   "tell the models which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
@@ -199,7 +203,7 @@ void add_compare(CLI::App& app) {
       "--limit the table also has the share of steps in which the true output, noise apart, was outside. Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
-      "  gpilot compare pendulum --box pendulum=-1:1 --trials 50 -o strong\n"
+      "  gpilot compare pendulum --box pendulum=-1:1 --angles --trials 50 -o strong\n"
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");

@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/error.hpp"
+#include "gpilot/ssm/angles.hpp"
 #include "gpilot/study/grid.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/standpoint.hpp"
@@ -119,7 +120,9 @@ Place find_place(const ssm::Model& model, const std::optional<ssm::Sequence>& re
     return place;
   }
   place.history = place.standpoint.scaled(ssm::Dataset{*recording});
-  place.not_training = not_trained_on(model, model.scaling.to_scaled(*recording));
+  ssm::Sequence scaled = model.scaling.to_scaled(*recording);
+  ssm::unwrap(model.gp.structure, model.gp.parameters, scaled);
+  place.not_training = not_trained_on(model, scaled);
   if (!place.not_training.empty()) {
     const ssm::Sequence& s = *recording;
     place.standpoint.begin(s.broad_start, s.outputs.row(0).transpose());

@@ -119,7 +119,7 @@ void print_functions(const Summary& summary) {
     }
     const std::string share =
         row.explained ? fmt::format("; explains {:.1f} % of the motion", 100.0 * *row.explained) : "";
-    fmt::print("  {}: linear part {}{}\n", row.state, linear_text(row.weights, row.offset, summary.inputs), share);
+    fmt::print("  {}: linear part {}{}\n", row.state, linear_text(row.weights, row.offset, summary.terms), share);
     if (row.length_scales.size() == 0) {
       continue;
     }
@@ -199,7 +199,7 @@ Json states_json(const Model& model, const Summary& summary) {
                   {"x0_mean", summary.x0_mean(k)},
                   {"x0_sd", summary.x0_sd(k)}};
     if (!row.velocity && !row.copied) {
-      entry["weights"] = by_name(row.weights, summary.inputs);
+      entry["weights"] = by_name(row.weights, summary.terms);
       entry["offset"] = row.offset;
       entry["function_sd"] = row.function_sd;
       entry["length_scales"] = by_name(row.length_scales, summary.inputs);
@@ -258,6 +258,7 @@ Json model_json(const Model& model) {
           {"linear_kernel", model.gp.structure.linear_kernel},
           {"mean", ssm::name(model.gp.structure.mean)},
           {"inducing", model.gp.structure.inducing},
+          {"angles", model.spec.angles},
           {"outputs", outputs_json(model, summary)},
           {"states", states_json(model, summary)},
           {"training", training_json(model.report)},

@@ -55,6 +55,8 @@ void add_model_options(CLI::App& command, FitArguments& a) {
   text("--mean", a.mean, "zero|identity|linear", "its mean function (default identity)");
   repeated("--derivative-of", a.derivatives, "VELOCITY=POSITION,..",
            "state VELOCITY is the time derivative of state POSITION; may be repeated");
+  repeated("--angle", a.angles, "STATE,..",
+           "the state is an angle in radians, the same after a full turn; outputs that measure it may jump by one");
   text("--x0", a.x0, "V,..", "mean of the first state (default: 0 in scaled units)");
   text("--x0-sd", a.x0_sd, "SD,..", "its standard deviation (default: 1 in scaled units)");
   text("--inducing", a.inducing, "M", "inducing points (default 20)");
@@ -115,6 +117,8 @@ void add_fit_options(CLI::App& command, FitArguments& arguments) {
       "  gpilot fit recording.csv --inputs u --outputs y --linear --rows :512 -o linear.json\n"
       "  gpilot fit recording.csv --inputs u --outputs y --structure delay --lags 2:1 --dead-time 3 -o model.json\n"
       "  gpilot fit pendulum.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th -o model.json\n"
+      "  gpilot fit turning.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --angle th -o "
+      "model.json\n"
       "  gpilot fit a.csv b.csv --inputs u --outputs y --states 3 --kernel matern32+linear --mean linear -o "
       "model.json\n"
       "  gpilot fit kink.csv --inputs c --outputs y --states 1 --fix output-noise=0.09 --format json -o kink.json\n"
@@ -165,10 +169,11 @@ bool identifies(const FitArguments& a) {
     return a.structure != "declared";
   }
   const bool number = !a.states.empty() && a.states.find_first_not_of("0123456789") == std::string::npos;
-  const bool declared = !a.kernel.empty() || !a.mean.empty() || !a.derivatives.empty() || !a.x0.empty() ||
-                        !a.x0_sd.empty() || !a.fixed.empty() || !a.emission.empty() || !a.offset.empty() ||
-                        !a.learn.empty() || !a.method.empty() || !a.rounds.empty() || !a.restarts.empty() ||
-                        !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() || !a.batch.empty() || a.tied;
+  const bool declared = !a.kernel.empty() || !a.mean.empty() || !a.derivatives.empty() || !a.angles.empty() ||
+                        !a.x0.empty() || !a.x0_sd.empty() || !a.fixed.empty() || !a.emission.empty() ||
+                        !a.offset.empty() || !a.learn.empty() || !a.method.empty() || !a.rounds.empty() ||
+                        !a.restarts.empty() || !a.noise_path.empty() || !a.horizon.empty() || !a.from.empty() ||
+                        !a.batch.empty() || a.tied;
   return asks_for_structure(a) || (number && !declared);
 }
 

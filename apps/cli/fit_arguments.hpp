@@ -20,6 +20,7 @@ struct FitArguments {
   std::string inputs, outputs, states;
   std::string kernel, mean, inducing;
   std::vector<std::string> derivatives;
+  std::vector<std::string> angles;
   std::string x0, x0_sd;
   std::vector<std::string> fixed;
   std::string emission, offset;

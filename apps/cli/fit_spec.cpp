@@ -110,6 +110,19 @@ void parse_derivatives(const Names& texts, ModelSpec& spec) {
   check_derivatives(spec);
 }
 
+void parse_angles(const Names& texts, ModelSpec& spec) {
+  if (texts.empty()) {
+    return;
+  }
+  spec.angles.clear();
+  for (const std::string& text : texts) {
+    for (const std::string& name : split_names("--angle", text)) {
+      find_name("--angle", "state", name, spec.states);
+      spec.angles.push_back(name);
+    }
+  }
+}
+
 void parse_fixed(const Names& texts, ModelSpec& spec) {
   const Names known{"output-noise", "process-noise"};
   for (const std::string& text : texts) {
@@ -294,6 +307,7 @@ ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {
     parse_mean(arguments.mean, spec);
   }
   parse_derivatives(arguments.derivatives, spec);
+  parse_angles(arguments.angles, spec);
   if (!arguments.x0.empty()) {
     spec.x0_mean = parse_vector("--x0", arguments.x0, "state", spec.states, false);
   }

@@ -25,7 +25,7 @@ void refuse(const CLI::App& command, std::initializer_list<const char*> options,
 
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
   refuse(command,
-         {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--box",
+         {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--angles", "--box",
           "--observe-states", "--limit", "--delta", "--until-sd"},
          "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
@@ -56,6 +56,8 @@ void add_options(CLI::App& command, RunArguments& arguments) {
       ->capture_default_str();
   add_seed(command, arguments.seed);
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
+  command.add_flag("--angles", arguments.angles,
+                   "tell the model which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   add_observe_states(command, arguments.observe_states);
   add_limits(command, arguments.limits);
@@ -105,6 +107,7 @@ void add_run(CLI::App& app) {
       "  gpilot run pendulum --strategy totmi --steps 30 --seed 1 -o pendulum\n"
       "  gpilot run kink --strategy latmi --steps 20 --initial 3 --retrain-every 2 -o kink\n"
       "  gpilot run tras --controls-initial first.csv --steps 10 -o tras\n"
+      "  gpilot run pendulum --box -1:1 --angles -o turning\n"
       "  gpilot run pendulum --box -1:1 --paper -o strong\n"
       "  gpilot run cart-pole --observe-states --steps 30 -o observed\n"
       "  gpilot run pendulum --box -1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within");

@@ -43,6 +43,7 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
                        .retrain_every = parse_count("--retrain-every", arguments.retrain_every, 1),
                        .seed = arguments.seed,
                        .paper = arguments.paper,
+                       .angles = arguments.angles,
                        .landscape = true,
                        .initial_controls = {}};
   if (!arguments.initial.empty()) {
@@ -110,6 +111,7 @@ Json configuration(const System& system, const TrialOptions& options) {
                {"retrain_every", options.retrain_every},
                {"seed", options.seed},
                {"paper", options.paper},
+               {"angles", options.angles},
                {"observe_states", !spec.added_outputs.empty()}};
   if (options.initial_controls) {
     json["initial_controls"] = rows_of(*options.initial_controls);
@@ -312,7 +314,7 @@ void run_simulation(const RunArguments& arguments) {
   Record record(arguments.output, configuration(*system, options));
   std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
   const InterruptGuard guard;
-  const study::Evaluation evaluation(*system);
+  const study::Evaluation evaluation(*system, options.angles);
   study::Trial trial;
   const auto on_step = [&](const TrialStep& step) {
     record.add(step_json(*system, step, trial.data));

@@ -21,6 +21,7 @@ struct RunArguments {
   bool observe_states = false;
   LimitArguments limits;
   std::string until_sd;
+  bool angles = false;
   std::string rig;
   std::string period;
   bool resume = false;

@@ -48,6 +48,9 @@ void print_structure(const ssm::Model& model, const ssm::Summary& summary) {
     fmt::print("  {}\n", equation(model, summary, d));
   }
   fmt::print("  {}\n", function_words(model.gp.structure));
+  if (!model.spec.angles.empty()) {
+    fmt::print("  angles, the same after a full turn: {}\n", fmt::join(model.spec.angles, ", "));
+  }
   print_emission(model, summary);
   fmt::print("First state\n");
   for (Index d = 0; d < model.gp.structure.states; ++d) {

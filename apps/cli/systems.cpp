@@ -46,6 +46,9 @@ std::string describe_states(const SystemSpec& spec) {
     terms[static_cast<std::size_t>(relation.velocity)] +=
         fmt::format(" = d {}/dt", spec.states[static_cast<std::size_t>(relation.position)].name);
   }
+  for (const Index angle : spec.angles) {
+    terms[static_cast<std::size_t>(angle)] += " (an angle)";
+  }
   return fmt::format("{}", fmt::join(terms, ", "));
 }
 
@@ -126,6 +129,10 @@ ordered_json to_json(const System& system) {
     derivatives[spec.states[static_cast<std::size_t>(relation.velocity)].name] =
         spec.states[static_cast<std::size_t>(relation.position)].name;
   }
+  ordered_json angles = ordered_json::array();
+  for (const Index angle : spec.angles) {
+    angles.push_back(spec.states[static_cast<std::size_t>(angle)].name);
+  }
   ordered_json parameters = ordered_json::array();
   for (const systems::Parameter& p : system.parameters()) {
     parameters.push_back({{"name", p.name}, {"value", p.value}, {"unit", p.unit}, {"meaning", p.meaning}});
@@ -147,6 +154,7 @@ ordered_json to_json(const System& system) {
           {"emission", emission},
           {"region", to_json(spec.region)},
           {"derivative_of", derivatives},
+          {"angles", angles},
           {"paper",
            {{"kernel", spec.paper.kernel},
             {"variance", spec.paper.initial_variance},

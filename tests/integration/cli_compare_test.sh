@@ -70,6 +70,19 @@ grep -qE '\(20 trials, ([1-9]|1[0-9]) of them found there\)' stopped.txt || fail
 cmp -s whole/results.csv stopped/results.csv || fail "an interruption changes the results"
 expect_equal "summary after an interruption" "$(numbers stopped)" "$(numbers whole)"
 
+# With angles it is another comparison.
+swing=(compare pendulum --strategies random --trials 1 --steps 1 --box pendulum=-1:1)
+"$program" "${swing[@]}" --angles -o swing >/dev/null 2>&1
+expect_line '"angles": true' swing/comparison.json
+expect_line '"angles": false' one/comparison.json
+expect_refused "swing: holds another comparison: angles is true there, not false" "${swing[@]}" -o swing
+expect_refused "angles: the paper's model knows none" "${swing[@]}" --angles --paper -o x
+# One of an older version does not say.
+cp -r one older
+sed -i '/"angles"/d' older/comparison.json
+"$program" "${kink[@]}" -o older 2>/dev/null | tail -1 >older.txt
+expect_line "(4 trials, 4 of them found there)" older.txt
+
 # A damaged trial is run again, more trials extend what is there.
 truncate -s 500 two/trials/kink-totmi-001.json
 "$program" "${kink[@]}" -o two >/dev/null 2>damaged.err

@@ -64,6 +64,10 @@ expect_line "noise learned, kept above -0.9 with probability 0.9" limits.txt
 expect_line '"limit_low": -0.9' limits.json
 sed 's/^limit_low = -0.9 /limit_low = 0.5 /' limits.toml >outside.toml
 "$program" check outside.toml | grep -q "output.angle: after a reset it is outside its limits" || fail "start outside"
+sed -e '/^\[\[state/,/^\[/s/^# angle = true/angle = true/' pendulum.toml >turning.toml
+"$program" check turning.toml >turning.txt
+expect_line "angle: measured, an angle" turning.txt
+"$program" check turning.toml --format json | grep '"angle": true' >/dev/null || fail "an angle in JSON"
 
 # A file that is there is kept, unless told otherwise.
 cp pendulum.toml mine.toml

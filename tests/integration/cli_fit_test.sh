@@ -51,6 +51,21 @@ expect_line "15 rows in 1 sequence(s)" rows.txt
 expect_line "y_th measures th" warm.txt
 "$program" show warm.json | grep -F "th' = th + dt/2 (th_dot + th_dot')" >/dev/null || fail "--from drops what was declared"
 
+# An angle: what is said of it, and that a recording which jumps by a turn is the same recording.
+"$program" fit a.csv "${pendulum[@]}" --angle th -o angle.json >/dev/null
+"$program" show angle.json >angle.txt
+expect_line "angles, the same after a full turn: th" angle.txt
+expect_line "sin(th)" angle.txt
+"$program" show angle.json --format json | tr -d ' \n' | grep -F '"angles":["th"]' >/dev/null || fail "angles in JSON"
+awk -F, -v OFS=, -v CONVFMT=%.17g -v OFMT=%.17g 'NR > 8 && $3 != "" { $3 -= 6.283185307179586 } { print }' b.csv >jump.csv
+cmp -s b.csv jump.csv && fail "jump.csv does not jump"
+"$program" score angle.json b.csv | grep -v csv >whole.txt
+"$program" score angle.json jump.csv | grep -v csv >jump.txt
+expect_equal "scores of a recording that jumps" "$(cat jump.txt)" "$(cat whole.txt)"
+expect_refused "--angle: unknown state 'tth', did you mean 'th'?" fit a.csv "${pendulum[@]}" --angle tth -o x.json
+expect_refused "'th_dot' is declared a derivative" fit a.csv "${pendulum[@]}" --angle th_dot -o x.json
+expect_refused "mean function linear" fit a.csv "${pendulum[@]}" --angle th --mean linear -o x.json
+
 # Batches: all rows count, the same bytes for any number of threads, nothing of the files is held.
 "$program" simulate pendulum --steps 600 --hold 1:5 --seed 4 -o long.csv >/dev/null
 batch=(fit long.csv b.csv "${pendulum[@]}" --batch 60 --batch-length 20 --batches 2 --rounds 2 --polish 5)
@@ -130,7 +145,7 @@ printf 't,c,y_th\n' >empty.csv
 printf 't,c,y_th\n0,1,2\n' >single.csv
 sed '1!s/^\([0-9.]*\),/\1e1,/' b.csv >slow.csv
 head -c 3000 a.json >cut.json
-sed 's/"version": 2,/"version": 3,/' a.json >future.json
+sed 's/"version": 3,/"version": 4,/' a.json >future.json
 printf 'th,c\n0,0\n' >lacking.csv
 printf 'th,th_dot,c\n0,,0\n' >gap.csv
 expect_refused "--output is required" "${fit[@]}"
@@ -186,7 +201,7 @@ expect_refused "it is a directory" "${fit[@]}" -o .
 expect_refused "standard output" "${fit[@]}" -o -
 expect_refused "differs from the model given with --from" fit cart.csv --inputs c --outputs y_th,y_p --from a.json -o x.json
 expect_refused "cut.json: damaged model file: it ends at byte 3000" show cut.json
-expect_refused "future.json: written by a newer gpilot (format version 3" show future.json
+expect_refused "future.json: written by a newer gpilot (format version 4" show future.json
 expect_refused "looks like a CSV file" show a.csv
 expect_refused "cannot read" show none.json
 expect_refused "lacking.csv: there is no column 'th_dot' for the state" transition a.json lacking.csv -o x.csv

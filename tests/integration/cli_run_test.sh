@@ -86,6 +86,9 @@ mkdir c
 "$program" run pendulum --controls-initial first.csv --steps 2 --retrain-every 2 --box -0.6:0.6 -o c >/dev/null
 expect_equal "initial controls" "$(head -5 c/data.csv | cut -d, -f2)" "$(head -5 first.csv | cut -d, -f2)"
 expect_equal "trainings" "$(grep -c '"trained":true' c/steps.jsonl)" 2
+"$program" run pendulum --angles --strategy random --steps 1 -o turning >/dev/null
+expect_line '"angles": true' turning/run.json
+"$program" show turning/model.json | grep "angles, the same after a full turn: th" >/dev/null || fail "run --angles"
 "$program" run kink --strategy randext --steps 1 -o k >/dev/null
 grep -q '"criterion":null' k/steps.jsonl || fail "randext has a criterion"
 

@@ -20,8 +20,8 @@ std::vector<gp::Weights> random_weights(const ssm::Structure& structure, RandomS
   return weights;
 }
 
-ssm::Component random_component(Index inducing, bool kinematics, std::uint64_t seed) {
-  const RandomProblem problem({.inducing = inducing, .kinematics = kinematics, .seed = seed});
+ssm::Component random_component(Index inducing, bool kinematics, bool angles, std::uint64_t seed) {
+  const RandomProblem problem({.inducing = inducing, .kinematics = kinematics, .angles = angles, .seed = seed});
   RandomStream random(seed, Purpose::kTest, 1);
   return {problem.structure, problem.parameters, random_weights(problem.structure, random)};
 }
@@ -43,14 +43,17 @@ ssm::ModelSpec declarations(bool kinematics) {
 
 }  // namespace
 
-ssm::Model random_model(bool kinematics) {
+ssm::Model random_model(bool kinematics, bool angles) {
   const RandomProblem problem({.kinematics = kinematics});
   ssm::Model model;
   model.spec = declarations(kinematics);
+  if (angles) {
+    model.spec.angles = {"th"};
+  }
   model.scaling = {Vector::Constant(1, 0.1), Vector::Constant(1, 0.3),   Vector::Constant(1, -1.0),
                    Vector::Constant(1, 2.0), Eigen::Vector2d(-1.0, 0.0), Eigen::Vector2d(2.0, 5.0)};
-  model.gp = random_component(4, kinematics, 1);
-  model.linear = random_component(0, kinematics, 2);
+  model.gp = random_component(4, kinematics, angles, 1);
+  model.linear = random_component(0, kinematics, angles, 2);
   model.output_mean = Vector::Constant(1, 1.0 / 3.0);
   model.output_sd = Vector::Constant(1, 0.7);
   model.states = problem.q;

@@ -22,6 +22,12 @@ RandomProblem::RandomProblem(const Options& o) {
   if (o.kinematics) {
     structure.kinematics.push_back({0, 1, 0.3});
   }
+  if (o.angles) {
+    structure.angles.push_back({0, 0.9});
+    if (D > 2) {
+      structure.angles.push_back({2, 1.7});
+    }
+  }
   structure.x0_mean = 0.3 * random.normal_vector(D);
   structure.x0_sd = Vector::Constant(D, 0.7);
   structure.validate();

@@ -18,6 +18,7 @@ struct RandomProblem {
     bool linear_kernel = true;
     ssm::MeanKind mean = ssm::MeanKind::kIdentity;
     bool kinematics = false;
+    bool angles = false;  ///< the first state, and the third if there is one
     std::uint64_t seed = 1;
   };
 

@@ -23,6 +23,9 @@ ssm::Structure structure_of(const RandomSituation::Options& o) {
   if (o.kinematics) {
     s.kinematics.push_back({0, 1, 0.3});
   }
+  if (o.angle) {
+    s.angles.push_back({0, 1.3});
+  }
   s.x0_mean = Vector::Constant(o.states, 0.2);
   s.x0_sd = Vector::Constant(o.states, 0.7);
   s.validate();

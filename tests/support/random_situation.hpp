@@ -18,6 +18,7 @@ struct RandomSituation {
     kernels::Kind kernel = kernels::Kind::kSquaredExponential;
     bool linear_kernel = true;
     bool kinematics = false;
+    bool angle = false;  ///< the first state
     std::uint64_t seed = 1;
   };
 

@@ -31,7 +31,7 @@ class FunctionDraws {
   void evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values);
 
   const InducingBasis& basis_;
-  Matrix omega_;               ///< [F x I draws], frequencies of draw n at columns I n
+  Matrix omega_;               ///< [F x I_e draws], frequencies of draw n at columns I_e n
   Eigen::MatrixXf cos_, sin_;  ///< [F x draws], amplitudes
   Matrix weights_;             ///< [M_a x draws], v minus the whitened inducing values of f_0
   Matrix Xs_, K_, A_;          ///< scratch

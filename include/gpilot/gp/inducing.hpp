@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpilot/kernels/angles.hpp"
 #include "gpilot/kernels/stationary.hpp"
 #include "gpilot/types.hpp"
 
@@ -10,7 +11,8 @@
 /// the inducing points of the stationary kernel followed, when a linear kernel is added, by the weights of that kernel
 /// themselves: they are finitely many, so nothing is lost by carrying them exactly. Only the stationary part leaves a
 /// residual variance k(x,x) - |L^-1 k(Z,x)|^2.
-/// M inducing points, I inputs, M_a = M + I + 1 (or M) features.
+/// Inputs that are angles stand in their embedding (kernels/angles.hpp), in both parts.
+/// M inducing points, I inputs, I_e columns of their embedding (I without angles), M_a = M + I_e + 1 (or M) features.
 namespace gpilot::gp {
 
 /// The nugget on k(Z, Z), relative to the kernel's variance: part of the model, so that the bound stays smooth.
@@ -28,24 +30,29 @@ struct Weights {
 struct InducingBasis {
   kernels::Kind kind = kernels::Kind::kSquaredExponential;
   double variance = 1.0;
-  Vector inverse_length_scales;  ///< [I]
-  Vector linear_sd;              ///< [I + 1] or empty
-  Matrix Zs;                     ///< [M x I], divided by the length scales
+  kernels::Angles angles;
+  Vector inverse_length_scales;  ///< [I_e], the angles' twice
+  Vector linear_sd;              ///< [I_e + 1] or empty
+  Matrix Zs;                     ///< [M x I_e], embedded and divided by the length scales
   Matrix K_uu, slope_uu;         ///< [M x M], and dk/dr^2
   Matrix L, Linv;                ///< [M x M]
   double extra_jitter = 0.0;     ///< what the factorisation needed beyond the nugget
 
   Index inducing() const { return Zs.rows(); }
-  Index inputs() const { return inverse_length_scales.size(); }
+  Index columns() const { return inverse_length_scales.size(); }  ///< I_e
+  Index inputs() const { return columns() - static_cast<Index>(angles.size()); }
   Index features() const { return Zs.rows() + linear_sd.size(); }
 
   /// Allocates only when a size changes. `log_linear_sd` may be empty.
   void update(kernels::Kind kernel_kind, double log_variance, VectorRef log_length_scales, VectorRef log_linear_sd,
-              MatrixRef Z);
+              MatrixRef Z, const kernels::Angles& angle_inputs = {});
 
-  /// Features of the rows of X [N x I], each row times `row_scale` (a vector of at least N, or empty for 1).
-  /// Xs [N x I] receives the scaled inputs, K [N x M] is scratch; `slope`, when given, receives dk(x, z)/dr^2, without
-  /// the row scale. A has M_a columns. Allocates nothing.
+  /// Features of the rows of X [N x I_e], embedded, each row times `row_scale` (a vector of at least N, or empty for
+  /// 1). Xs [N x I_e] receives the scaled inputs, K [N x M] is scratch; `slope`, when given, receives dk(x, z)/dr^2,
+  /// without the row scale. A has M_a columns. Allocates nothing.
+  void evaluate_embedded(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs, kernels::MatrixOut K,
+                         kernels::MatrixOut* slope, kernels::MatrixOut A) const;
+  /// The same of the rows of X [N x I]. Allocates nothing where there are no angles.
   void evaluate(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs, kernels::MatrixOut K,
                 kernels::MatrixOut* slope, kernels::MatrixOut A) const;
 

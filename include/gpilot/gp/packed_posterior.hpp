@@ -5,20 +5,22 @@
 
 namespace gpilot::gp {
 
-/// A stationary kernel, with or without a linear one beside it, and points in its domain.
+/// A stationary kernel, with or without a linear one beside it, and points in its domain, embedded: I_e columns.
 struct AnchoredKernel {
   kernels::Kind kind = kernels::Kind::kSquaredExponential;
   double variance = 1.0;
-  Vector length_scales;  ///< [I]
-  Vector linear_sd;      ///< [I + 1] or empty
-  Matrix anchors;        ///< [T x I]
+  kernels::Angles angles;
+  Vector length_scales;  ///< [I_e]
+  Vector linear_sd;      ///< [I_e + 1] or empty
+  Matrix anchors;        ///< [T x I_e]
 
   /// k(anchors, anchors) [T x T].
   Matrix gram() const;
 };
 
-/// The posterior of a sparse GP, folded for many predictions. With the plain features phi(x) = (k(x, Z), x, 1), the
-/// whitened ones are a = B phi, and with the eigenvectors of what the data changed, diag(I, 0) - Sigma = U diag(l) U^T,
+/// The posterior of a sparse GP, folded for many predictions. With the plain features phi(x) = (k(x, Z), x, 1), x
+/// embedded, the whitened ones are a = B phi, and with the eigenvectors of what the data changed, diag(I, 0) - Sigma =
+/// U diag(l) U^T,
 ///
 ///   mean f = phi^T (B^T mu),   var f = sigma^2 - sum_j l_j (phi^T B^T U)_j^2:
 ///
@@ -38,8 +40,9 @@ class PackedPosterior {
 
   /// What further moments need of points: their scaled inputs and their projections on the directions.
   struct Points {
-    Matrix Xs;   ///< [N x I], divided by the length scales
+    Matrix Xs;   ///< [N x I_e], embedded and divided by the length scales
     Matrix P;    ///< [N x directions]
+    Matrix Xe;   ///< scratch: [N x I_e]
     Matrix phi;  ///< scratch
   };
 
@@ -61,8 +64,9 @@ class PackedPosterior {
 
   kernels::Kind kind_;
   double variance_;
-  Vector inverse_length_scales_;  ///< [I]
-  Matrix Zs_;                     ///< [M x I], divided by the length scales
+  kernels::Angles angles_;
+  Vector inverse_length_scales_;  ///< [I_e]
+  Matrix Zs_;                     ///< [M x I_e], embedded and divided by the length scales
   bool linear_;
   Matrix folded_;       ///< [M_a x r + 1], B^T U and, last, B^T mu
   Vector eigenvalues_;  ///< [r]

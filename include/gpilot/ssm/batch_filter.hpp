@@ -41,6 +41,7 @@ class BatchFilter {
 
   const Transition& transition_;
   gp::Nodes nodes_;
+  Vector turns_;                                ///< [E], see Filter
   std::vector<gp::PackedPosterior> functions_;  ///< one a GP row
 };
 

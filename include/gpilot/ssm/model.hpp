@@ -43,10 +43,11 @@ struct ModelSpec {
   MeanKind mean = MeanKind::kIdentity;
   Index inducing = 20;
   std::vector<DerivativeOf> derivatives;
-  Vector x0_mean;  ///< [D] or empty
-  Vector x0_sd;    ///< [D] or empty
-  Matrix C;        ///< [E x D] or empty for [I 0]
-  Vector d;        ///< [E] or empty for 0
+  std::vector<std::string> angles;  ///< states that are angles, in radians
+  Vector x0_mean;                   ///< [D] or empty
+  Vector x0_sd;                     ///< [D] or empty
+  Matrix C;                         ///< [E x D] or empty for [I 0]
+  Vector d;                         ///< [E] or empty for 0
   bool learn_C = false;
   bool learn_d = false;
   Vector output_sd;   ///< [E] fixed noise, or empty / NaN to learn
@@ -57,6 +58,8 @@ struct ModelSpec {
 
   /// Throws InputError naming the field.
   void validate() const;
+  /// A full turn of each output [E] that measures an angle and nothing else, in its units; 0 for all others.
+  Vector turns() const;
 };
 
 /// user = offset + scale * scaled, per column.
@@ -70,8 +73,9 @@ struct Scaling {
   static Scaling identity(const ModelSpec& spec);
 };
 
-/// Mean and standard deviation of output `e` over all rows that have it (user units).
-void column_statistics(const Dataset& data, Index e, double& mean, double& sd);
+/// Mean and standard deviation of output `e` over all rows that have it (user units). Of an angle, with a `turn` that
+/// is not 0, both are taken over the turn about the mean direction.
+void column_statistics(const Dataset& data, Index e, double turn, double& mean, double& sd);
 
 /// Scales from declared ranges or training statistics. Observed states (a row of C that is a unit vector) carry their
 /// output's scale, a declared derivative the spread of its position's rate of change, any other state is scaled

@@ -58,31 +58,33 @@ class NodeRegression {
  private:
   /// A block's features of one GP row.
   struct RowWork {
-    Matrix Xs;     ///< [N x I]
+    Matrix Xs;     ///< [N x I_e]
     Matrix slope;  ///< [N x M] dk/dr^2
     Matrix A;      ///< [N x M_a + 1] features times sqrt(w); the last column holds sqrt(w) rho
   };
   struct BlockWork {
-    Matrix X;  ///< [N x I]
+    Matrix X;  ///< [N x I_e], embedded
     Matrix R;  ///< [N x D] residuals times sqrt(w)
     std::vector<RowWork> rows;
   };
   /// Scratch of one worker, sized for the largest block.
   struct Scratch {
-    Matrix K, T, EZ, XsW, X_bar, R_bar;
+    Matrix K, T, EZ, XsW;
+    Matrix X_bar;  ///< [N x D + angles], in the columns of the embedding that come from states
+    Matrix R_bar;
     BlockWork block;  ///< used when blocks are not kept between the passes
   };
   /// Sums of one group of blocks.
   struct GroupSums {
     std::vector<gp::Statistics> statistics;
     Vector squares;              ///< [D] sum w rho^2
-    std::vector<Matrix> Zs_bar;  ///< [M x I]
-    Matrix length_scale_sum;     ///< [I x G] sum Xs dF/dXs
+    std::vector<Matrix> Zs_bar;  ///< [M x I_e]
+    Matrix length_scale_sum;     ///< [I_e x G] sum Xs dF/dXs
   };
   /// What the second pass needs of one GP row.
   struct RowAdjoint {
     Matrix Gamma;    ///< [M_a + 1 x M_a]
-    Matrix Zs1;      ///< [M x I + 1]
+    Matrix Zs1;      ///< [M x I_e + 1]
     Matrix B, L_B;   ///< scratch of the collapse
     Matrix A_bar_A;  ///< [M_a x M_a] (dF/dA)^T A
     Vector moment;   ///< [M_a] sum w a rho
@@ -105,6 +107,11 @@ class NodeRegression {
   void second_pass(Index group, Index worker, const Parameters& p, const Matrix& means, TransitionMessages& messages,
                    bool gradient);
   void back_through_row(Index g, Index N, double q, BlockWork& work, Scratch& scratch, GroupSums& sums) const;
+  /// The column of X_bar of column i of the embedding; -1 for controls.
+  Index state_column(Index i) const;
+  /// Turns X_bar into dF/dx in its first D columns.
+  void back_through_angles(Index N, const BlockWork& work, Scratch& scratch) const;
+  void back_through_embedded_inducing(const gp::InducingBasis& basis, Matrix& Zs_bar) const;
   void collect_messages(Range range, const Scratch& scratch, TransitionMessages& messages) const;
   void sum_groups(Index g);
   double posterior_of_weights(Index g, double q, const std::vector<gp::Weights>* given);

@@ -34,6 +34,9 @@ struct Prediction {
   Matrix mean, sd;                                       ///< [rows x E]
   std::array<Matrix, kQuantileLevels.size()> quantiles;  ///< [rows x E] each
   Matrix pit;  ///< [rows x E] probability integral transform: P(output below what was measured); NaN: not measured
+  /// [E] a full turn of outputs that are angles, 0 of others: a measured angle is compared by its turn nearest to the
+  /// mean, which counts turns.
+  Vector turns;
   Index diverged = 0;  ///< draws that left every sensible range (moment matching: 1 if the belief did)
 
   static Prediction zero(Index rows, Index outputs);

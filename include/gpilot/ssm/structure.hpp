@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpilot/kernels/angles.hpp"
 #include "gpilot/kernels/stationary.hpp"
 #include "gpilot/types.hpp"
 
@@ -16,8 +17,9 @@
 /// A *kinematic row* declares state p the integral of state v: p' - h v' = p + h v with h = dt/2, the trapezoidal rule;
 /// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1. A *linear row* has a mean
 /// function but no GP. A *shift row* copies a state of the row before, x_d' = x_s, exactly: no noise, no GP, no KL;
-/// with s = d it is a constant of its sequence. Shift rows stand after all others. D states, P controls, E outputs, I =
-/// D + P inputs, G GP rows, M inducing points.
+/// with s = d it is a constant of its sequence. Shift rows stand after all others. A state may be an angle: kernels
+/// then see it as a point of a circle (kernels/angles.hpp), while the state itself counts turns. D states, P controls,
+/// E outputs, I = D + P inputs, G GP rows, M inducing points.
 namespace gpilot::ssm {
 
 inline constexpr Index kMaxStates = 16;
@@ -63,11 +65,14 @@ struct Structure {
   std::vector<Kinematics> kinematics;
   std::vector<Shift> shifts;       ///< the last states, in their order
   std::vector<Index> linear_rows;  ///< states with a mean function and no Gaussian process
+  kernels::Angles angles;          ///< states that are angles, in order
   Vector x0_mean;                  ///< [D]
   Vector x0_sd;                    ///< [D], positive
 
   Index inputs() const { return states + controls; }
-  Index features() const { return inducing + (linear_kernel ? inputs() + 1 : 0); }
+  /// I_e: columns of the embedding of the inputs, one more for each angle.
+  Index embedded_inputs() const { return inputs() + static_cast<Index>(angles.size()); }
+  Index features() const { return inducing + (linear_kernel ? embedded_inputs() + 1 : 0); }
   /// States that are not shifted: rows with noise.
   Index stochastic() const { return states - static_cast<Index>(shifts.size()); }
   /// The states that have a Gaussian process, in order.

@@ -21,7 +21,7 @@ struct RowSummary {
   std::optional<Index> copied;    ///< a shift row: the state whose last value it holds
   double process_sd = 0.0;        ///< per step
   bool process_fixed = false;     ///< given by the user
-  Vector weights;                 ///< [I] x' = weights . inputs + offset + g(inputs): mean function and linear kernel
+  Vector weights;                 ///< [terms] x' = weights . terms + offset + g(inputs): mean function, linear kernel
   double offset = 0.0;
   double function_sd = 0.0;         ///< prior standard deviation of g; 0 = there is no g
   Vector length_scales;             ///< [I] of g
@@ -33,6 +33,7 @@ struct Summary {
   Index sequences = 0;
   Index rows = 0;                   ///< of the training data
   std::vector<std::string> inputs;  ///< [I] states, then controls
+  std::vector<std::string> terms;   ///< of linear parts: the inputs, then sine and cosine of each angle
   std::vector<RowSummary> states;   ///< [D]
   Matrix C;                         ///< [E x D]
   Vector d;                         ///< [E]

@@ -61,14 +61,19 @@ class Filter {
   StateBelief initial(bool broad = false) const;
   /// x_t -> x_{t+1} under a control.
   StateBelief predict(const StateBelief& belief, VectorRef control) const;
-  /// Conditions on the outputs that are not NaN; returns their log density under the belief (0 when none is there).
+  /// Conditions on the outputs that are not NaN; returns their log density under the belief (0 when none is there). An
+  /// output that is an angle counts by its turn nearest to the belief's mean.
   double update(StateBelief& belief, VectorRef y) const;
   /// Mean and variance of each output under a belief, output noise included.
   void outputs(const StateBelief& belief, Vector& mean, Vector& variance) const;
+  const Transition& transition() const { return transition_; }
+  /// A full turn of each output that is an angle, 0 for all others [E].
+  const Vector& turns() const { return turns_; }
 
  private:
   const Transition& transition_;
   gp::Nodes nodes_;
+  Vector turns_;
 };
 
 }  // namespace gpilot::ssm

@@ -41,7 +41,8 @@ struct ComparisonOptions {
   Index initial = 5;  ///< measurements before the first choice
   Index retrain_every = 1;
   std::uint64_t seed = 0;
-  bool paper = false;  ///< the paper's kernels, initial values and training
+  bool paper = false;   ///< the paper's kernels, initial values and training
+  bool angles = false;  ///< declares the systems' angles to the models, and wraps errors of angles
   std::vector<SystemBox> boxes;
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
   /// Where outputs must stay, for every system that has one of that name (see acquisition::make_limits).

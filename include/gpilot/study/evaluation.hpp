@@ -23,7 +23,8 @@ struct Metric {
 /// observe_states() gave the system are not pooled: figures compare with those of the system whose states are latent.
 class Evaluation {
  public:
-  explicit Evaluation(const systems::System& system);
+  /// With `wrap_angles`, errors of outputs that are angles are those to the nearest turn.
+  explicit Evaluation(const systems::System& system, bool wrap_angles = false);
   ~Evaluation();
   Evaluation(Evaluation&&) noexcept;
   Evaluation& operator=(Evaluation&&) = delete;

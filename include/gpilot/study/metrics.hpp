@@ -26,7 +26,8 @@ struct Score {
   Matrix pit = {};           ///< [E x kPitBins] share of the values by P(output below it): flat if calibrated
 };
 
-/// Scores the rows from `first_row` on; an output that is NaN in `truth` [rows x E] is left out.
+/// Scores the rows from `first_row` on; an output that is NaN in `truth` [rows x E] is left out, one that is an angle
+/// counts by its turn nearest to the mean.
 /// Throws InputError when the shapes differ.
 Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row = 0);
 

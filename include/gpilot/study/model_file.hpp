@@ -12,7 +12,7 @@
 namespace gpilot::study {
 
 /// The newest version of the format that this library reads, and the one it writes.
-inline constexpr int kModelFormatVersion = 2;
+inline constexpr int kModelFormatVersion = 3;
 
 /// The file's text. Throws InputError for a name that is not valid UTF-8.
 std::string format_model(const ssm::Model& model);

@@ -7,9 +7,10 @@
 namespace gpilot::study {
 
 /// What a model of a simulated system is told: names, dt, the emission, p(x_0), which states are derivatives of others
-/// (if `declare_derivatives`), and ranges, so that scales do not depend on data: the box of the controls, the region of
-/// interest for outputs and declared derivatives. Noises and the transition are left to learn.
-ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives = true);
+/// (if `declare_derivatives`), which are angles (if `declare_angles`), and ranges, so that scales do not depend on
+/// data: the box of the controls, the region of interest for outputs and declared derivatives. Noises and the
+/// transition are left to learn.
+ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives = true, bool declare_angles = false);
 
 /// Changes a model and its training to the paper's: the kernel, its initial values and the epochs of the paper's table,
 /// an identity mean function, nothing declared about derivatives, raw units, Adam on the sampled bound. What the paper

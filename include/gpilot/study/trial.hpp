@@ -24,6 +24,7 @@ struct TrialOptions {
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;  ///< trials with the same (seed, trial) share x_0, initial controls and noise
   bool paper = false;       ///< the paper's kernels, initial values and Adam training
+  bool angles = false;      ///< declares the system's angles to the model
   bool landscape = false;
   std::optional<Matrix> initial_controls{};  ///< [at least 2 x P] instead of random ones; `initial` is ignored
   /// Where outputs must stay, user units. The random controls before the first choice obey them, too, from the second

@@ -60,6 +60,7 @@ struct SystemSpec {
   Matrix emission;    ///< C [E x D]
   Box region;         ///< states in which a learned transition is tested
   std::vector<DerivativeRelation> derivatives;
+  std::vector<Index> angles{};  ///< states that are the same after a full turn of 2 pi rad
   PaperSettings paper;
   std::vector<Index> added_outputs{};  ///< outputs that only observe_states() gave it: measured, but not judged
 

@@ -132,9 +132,10 @@ gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matr
   const bool stationary = basis.inducing() > 0;
   gp::AnchoredKernel kernel{.kind = basis.kind,
                             .variance = kLeastSd * kLeastSd,
-                            .length_scales = Vector::Constant(basis.inputs(), kLongestScale),
+                            .angles = basis.angles,
+                            .length_scales = Vector::Constant(basis.columns(), kLongestScale),
                             .linear_sd = basis.linear_sd.cwiseMax(kLeastLinearSd),
-                            .anchors = X};
+                            .anchors = kernels::embedded(basis.angles, X)};
   if (stationary) {
     kernel.variance = std::max(kernel.variance, basis.variance);
     kernel.length_scales = kernel.length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());

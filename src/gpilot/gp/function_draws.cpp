@@ -42,12 +42,12 @@ FunctionDraws::FunctionDraws(const InducingBasis& basis, const Weights& q, Index
                              std::uint32_t function, Index frequencies)
     : basis_(basis),
       weights_(basis.features(), draws),
-      Xs_(draws, basis.inputs()),
+      Xs_(draws, basis.columns()),
       K_(draws, basis.inducing()),
       A_(draws, basis.features()),
       prior_(draws),
       angle_(frequencies) {
-  const Index I = basis.inputs();
+  const Index I = basis.columns();
   const Index M = basis.inducing();
   const Index F = M > 0 ? frequencies : 0;  // without inducing points there is no stationary part
   const int freedom = degrees_of_freedom(basis.kind);
@@ -87,7 +87,7 @@ void FunctionDraws::evaluate(MatrixRef X, Eigen::Ref<Vector> values) {
 
 void FunctionDraws::evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values) {
   constexpr double kTurn = 2.0 * std::numbers::pi;
-  const Index I = basis_.inputs();
+  const Index I = basis_.columns();
   for (Index n = 0; n < values.size(); ++n) {
     angle_.noalias() = omega_.middleCols(I * n, I) * Xs.row(n).transpose();
     // Sines in single precision are vectorised and err by 1e-7, far below the nugget's standard deviation (1e-4), once

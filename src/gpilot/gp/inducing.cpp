@@ -7,17 +7,34 @@
 namespace gpilot::gp {
 
 void InducingBasis::update(kernels::Kind kernel_kind, double log_variance, VectorRef log_length_scales,
-                           VectorRef log_linear_sd, MatrixRef Z) {
+                           VectorRef log_linear_sd, MatrixRef Z, const kernels::Angles& angle_inputs) {
   kind = kernel_kind;
   variance = std::exp(log_variance);
-  inverse_length_scales = (-log_length_scales.array()).exp();
-  linear_sd = log_linear_sd.array().exp();
+  angles = angle_inputs;
   const Index M = Z.rows();
-  Zs.resize(M, Z.cols());
+  const Index I = log_length_scales.size();
+  const Index I_e = I + static_cast<Index>(angles.size());
+  const bool linear = log_linear_sd.size() > 0;
+  inverse_length_scales.resize(I_e);
+  linear_sd.resize(linear ? I_e + 1 : 0);
+  for (Index i = 0; i < I_e; ++i) {
+    const Index source = kernels::source_input(angles, I, i);
+    inverse_length_scales(i) = -log_length_scales(source);
+    if (linear) {
+      linear_sd(i) = log_linear_sd(source);
+    }
+  }
+  if (linear) {
+    linear_sd(I_e) = log_linear_sd(I);
+  }
+  inverse_length_scales = inverse_length_scales.array().exp();
+  linear_sd = linear_sd.array().exp();
+  Zs.resize(M, I_e);
   K_uu.resize(M, M);
   slope_uu.resize(M, M);
-  Zs = Z;
-  for (Index i = 0; i < Z.cols(); ++i) {
+  Zs.leftCols(I) = Z;
+  kernels::embed(angles, Zs);
+  for (Index i = 0; i < I_e; ++i) {
     Zs.col(i) *= inverse_length_scales(i);
   }
   kernels::squared_distances(Zs, Zs, K_uu);
@@ -30,10 +47,19 @@ void InducingBasis::update(kernels::Kind kernel_kind, double log_variance, Vecto
 
 void InducingBasis::evaluate(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs, kernels::MatrixOut K,
                              kernels::MatrixOut* slope, kernels::MatrixOut A) const {
+  if (angles.empty()) {
+    evaluate_embedded(X, row_scale, Xs, K, slope, A);
+  } else {
+    evaluate_embedded(kernels::embedded(angles, X), row_scale, Xs, K, slope, A);
+  }
+}
+
+void InducingBasis::evaluate_embedded(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs,
+                                      kernels::MatrixOut K, kernels::MatrixOut* slope, kernels::MatrixOut A) const {
   const Index M = inducing();
   const Index N = X.rows();
   const bool scaled = row_scale.size() > 0;
-  for (Index i = 0; i < inputs(); ++i) {
+  for (Index i = 0; i < columns(); ++i) {
     Xs.col(i) = X.col(i) * inverse_length_scales(i);
   }
   if (M > 0) {
@@ -47,10 +73,10 @@ void InducingBasis::evaluate(const MatrixIn& X, VectorRef row_scale, kernels::Ma
     A.leftCols(M).noalias() = K * Linv.transpose();
   }
   if (linear_sd.size() > 0) {
-    for (Index i = 0; i < inputs(); ++i) {
+    for (Index i = 0; i < columns(); ++i) {
       A.col(M + i) = X.col(i) * linear_sd(i);
     }
-    A.col(M + inputs()).setConstant(linear_sd(inputs()));
+    A.col(M + columns()).setConstant(linear_sd(columns()));
     if (scaled) {
       for (Index i = M; i < A.cols(); ++i) {
         A.col(i).array() *= row_scale.head(N).array();
@@ -60,7 +86,7 @@ void InducingBasis::evaluate(const MatrixIn& X, VectorRef row_scale, kernels::Ma
 }
 
 void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out) const {
-  Matrix Xs(X.rows(), inputs());
+  Matrix Xs(X.rows(), columns());
   Matrix K(X.rows(), inducing());
   Matrix A(X.rows(), features());
   evaluate(X, Vector(), Xs, K, nullptr, A);
@@ -77,7 +103,7 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
                             Matrix& variance_slope) const {
   const Index M = inducing();
   const Index first = inputs() - mean_slope.cols();
-  Matrix Xs(X.rows(), inputs());
+  Matrix Xs(X.rows(), columns());
   Matrix K(X.rows(), M);
   Matrix slope(X.rows(), M);
   Matrix A(X.rows(), features());
@@ -91,18 +117,34 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
   // Back through a = L^-1 k(Z, x): what multiplies dk(z_m, x).
   const Vector mean_k = Linv.transpose() * q.mu.head(M);
   const Matrix half_k = half.leftCols(M) * Linv;
-  for (Index i = 0; i < mean_slope.cols(); ++i) {
-    const Index column = first + i;
+  const auto slope_in = [&](Index column, Eigen::Ref<Vector> mean_out, Eigen::Ref<Vector> variance_slope_out) {
     // dk/dx_i = dk/dr^2 . 2 (x_i - z_i) / l_i^2
     const Matrix dk =
         (2.0 * inverse_length_scales(column)) *
         slope.cwiseProduct(Xs.col(column).replicate(1, M) - Zs.col(column).transpose().replicate(X.rows(), 1));
-    mean_slope.col(i).noalias() = dk * mean_k;
-    variance_slope.col(i) = 2.0 * dk.cwiseProduct(half_k).rowwise().sum();
+    mean_out.noalias() = dk * mean_k;
+    variance_slope_out = 2.0 * dk.cwiseProduct(half_k).rowwise().sum();
     if (linear_sd.size() > 0) {
-      mean_slope.col(i).array() += linear_sd(column) * q.mu(M + column);
-      variance_slope.col(i) += 2.0 * linear_sd(column) * half.col(M + column);
+      mean_out.array() += linear_sd(column) * q.mu(M + column);
+      variance_slope_out += 2.0 * linear_sd(column) * half.col(M + column);
     }
+  };
+  for (Index i = 0; i < mean_slope.cols(); ++i) {
+    slope_in(first + i, mean_slope.col(i), variance_slope.col(i));
+  }
+  Vector mean_c(X.rows());
+  Vector variance_c(X.rows());
+  for (std::size_t a = 0; a < angles.size(); ++a) {
+    const Index column = angles[a].input;
+    if (column < first) {
+      continue;
+    }
+    const Index cosine = inputs() + static_cast<Index>(a);
+    slope_in(cosine, mean_c, variance_c);
+    const Vector s = Xs.col(column) / inverse_length_scales(column);
+    const Vector c = Xs.col(cosine) / inverse_length_scales(cosine);
+    kernels::pull_back(angles[a].omega, s, c, mean_slope.col(column - first), mean_c);
+    kernels::pull_back(angles[a].omega, s, c, variance_slope.col(column - first), variance_c);
   }
 }
 

@@ -16,6 +16,7 @@ constexpr double kUntouched = 1e-13;
 PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
     : kind_(basis.kind),
       variance_(basis.inducing() > 0 ? basis.variance : 0.0),
+      angles_(basis.angles),
       inverse_length_scales_(basis.inverse_length_scales),
       Zs_(basis.Zs),
       linear_(basis.linear_sd.size() > 0) {
@@ -54,6 +55,7 @@ Matrix AnchoredKernel::gram() const {
 PackedPosterior::PackedPosterior(const AnchoredKernel& kernel, MatrixRef B)
     : kind_(kernel.kind),
       variance_(kernel.variance),
+      angles_(kernel.angles),
       inverse_length_scales_(kernel.length_scales.cwiseInverse()),
       Zs_(kernel.anchors * inverse_length_scales_.asDiagonal()),
       linear_(kernel.linear_sd.size() > 0) {
@@ -78,25 +80,31 @@ PackedPosterior::PackedPosterior(const AnchoredKernel& kernel, MatrixRef B)
 
 void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) const {
   const Index M = Zs_.rows();
-  const Index I = X.cols();
+  const Index I_e = inverse_length_scales_.size();
   const Index r = directions();
-  Matrix Xs(kBlock, I);
+  Matrix Xe(angles_.empty() ? 0 : kBlock, I_e);
+  Matrix Xs(kBlock, I_e);
   Matrix phi(kBlock, folded_.rows());
   Matrix product(kBlock, r + 1);
   if (linear_) {
-    phi.col(M + I).setOnes();
+    phi.col(M + I_e).setOnes();
   }
   for (Index begin = 0; begin < X.rows(); begin += kBlock) {
     const Index rows = std::min(kBlock, X.rows() - begin);
+    if (!angles_.empty()) {
+      Xe.topLeftCorner(rows, X.cols()) = X.middleRows(begin, rows);
+      kernels::embed(angles_, Xe.topRows(rows));
+    }
+    const MatrixIn inputs = angles_.empty() ? MatrixIn(X.middleRows(begin, rows)) : MatrixIn(Xe.topRows(rows));
     if (M > 0) {
-      for (Index i = 0; i < I; ++i) {
-        Xs.col(i).head(rows) = inverse_length_scales_(i) * X.col(i).segment(begin, rows);
+      for (Index i = 0; i < I_e; ++i) {
+        Xs.col(i).head(rows) = inverse_length_scales_(i) * inputs.col(i);
       }
       kernels::squared_distances(Xs.topRows(rows), Zs_, phi.topLeftCorner(rows, M));
       kernels::apply_profile(kind_, variance_, phi.topLeftCorner(rows, M), nullptr);
     }
     if (linear_) {
-      phi.block(0, M, rows, I) = X.middleRows(begin, rows);
+      phi.block(0, M, rows, I_e) = inputs;
     }
     product.topRows(rows).noalias() = phi.topRows(rows) * folded_;
     mean.segment(begin, rows) = product.col(r).head(rows);
@@ -117,8 +125,9 @@ void PackedPosterior::project(MatrixRef X, Points& points) const {
 void PackedPosterior::predict(MatrixRef X, Points& points, Vector& mean, Matrix& slope) const {
   const Index M = Zs_.rows();
   const Index I = X.cols();
+  const Index I_e = inverse_length_scales_.size();
   const Index r = directions();
-  slope.setZero(X.rows(), I);
+  slope.setZero(X.rows(), I_e);
   Matrix dk(X.rows(), M);
   set_features(X, points, &dk);
   if (M > 0) {
@@ -129,8 +138,14 @@ void PackedPosterior::predict(MatrixRef X, Points& points, Vector& mean, Matrix&
     slope *= inverse_length_scales_.asDiagonal();
   }
   if (linear_) {
-    slope.rowwise() += folded_.col(r).segment(M, I).transpose();
+    slope.rowwise() += folded_.col(r).segment(M, I_e).transpose();
   }
+  for (std::size_t a = 0; a < angles_.size(); ++a) {
+    const Index c = I + static_cast<Index>(a);
+    kernels::pull_back(angles_[a].omega, points.Xe.col(angles_[a].input), points.Xe.col(c), slope.col(angles_[a].input),
+                       slope.col(c));
+  }
+  slope.conservativeResize(Eigen::NoChange, I);
   points.P.noalias() = points.phi * folded_.leftCols(r);
   mean.noalias() = points.phi * folded_.col(r);
 }
@@ -138,9 +153,12 @@ void PackedPosterior::predict(MatrixRef X, Points& points, Vector& mean, Matrix&
 /// phi at the rows of X and, when asked for, dk/dr^2 [N x M].
 void PackedPosterior::set_features(MatrixRef X, Points& points, Matrix* slope) const {
   const Index M = Zs_.rows();
-  const Index I = X.cols();
+  const Index I_e = inverse_length_scales_.size();
   points.phi.resize(X.rows(), folded_.rows());
-  points.Xs.noalias() = X * inverse_length_scales_.asDiagonal();
+  points.Xe.resize(X.rows(), I_e);
+  points.Xe.leftCols(X.cols()) = X;
+  kernels::embed(angles_, points.Xe);
+  points.Xs.noalias() = points.Xe * inverse_length_scales_.asDiagonal();
   if (M > 0) {
     kernels::squared_distances(points.Xs, Zs_, points.phi.leftCols(M));
     if (slope != nullptr) {
@@ -151,8 +169,8 @@ void PackedPosterior::set_features(MatrixRef X, Points& points, Matrix* slope) c
     }
   }
   if (linear_) {
-    points.phi.middleCols(M, I) = X;
-    points.phi.col(M + I).setOnes();
+    points.phi.middleCols(M, I_e) = points.Xe;
+    points.phi.col(M + I_e).setOnes();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "gpilot/inference/batches.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/summary.hpp"
 #include "linearised.hpp"
 
@@ -26,16 +27,21 @@ constexpr double kShareUsed = 0.5;            ///< of the evaluations that a tra
 constexpr Index kMostPoints = 4000;           ///< for the linearisation
 
 /// Sum of a column's values and of their squares, for mean and standard deviation; shifted by the first batch's mean.
+/// Angles count within the turn about it.
 struct OutputSums {
-  Vector shift, sum, squares, count;
+  Vector shift, turns, sum, squares, count;
 
-  explicit OutputSums(const Vector& at)
-      : shift(at), sum(Vector::Zero(at.size())), squares(Vector::Zero(at.size())), count(Vector::Zero(at.size())) {}
+  OutputSums(const Vector& at, Vector turn)
+      : shift(at),
+        turns(std::move(turn)),
+        sum(Vector::Zero(at.size())),
+        squares(Vector::Zero(at.size())),
+        count(Vector::Zero(at.size())) {}
 
   void add(const Matrix& outputs) {
     for (Index e = 0; e < outputs.cols(); ++e) {
       for (Index t = 0; t < outputs.rows(); ++t) {
-        if (const double y = outputs(t, e) - shift(e); !std::isnan(y)) {
+        if (const double y = ssm::nearest_turn(outputs(t, e) - shift(e), 0.0, turns(e)); !std::isnan(y)) {
           sum(e) += y;
           squares(e) += y * y;
           count(e) += 1.0;
@@ -235,13 +241,14 @@ std::vector<BatchFitter::Piece> BatchFitter::pieces() const {
 
 /// Smooths a piece at the present q(v) and adds what its own transitions say of the function.
 void BatchFitter::smooth_piece(const Piece& piece, const ssm::Sequence& rows, bool last) {
-  const ssm::Sequence scaled = model_.scaling.to_scaled(rows);
-  const ssm::Series series = ssm::concatenate({scaled});
   ssm::Structure structure = model_.gp.structure;
   if (piece.smoothed.begin > 0) {
     structure.x0_mean = linear_->start.mean;
     structure.x0_sd = linear_->start.sd;
   }
+  ssm::Sequence scaled = model_.scaling.to_scaled(rows);
+  ssm::unwrap(structure, model_.gp.parameters, scaled);
+  const ssm::Series series = ssm::concatenate({scaled});
   LinearGaussian start = *linear_;
   start.start = ssm::start_prior(structure, false);
   start.broad_start = ssm::start_prior(structure, true);
@@ -279,7 +286,7 @@ bool BatchFitter::sweep(const std::vector<Piece>& pieces, const std::string& nam
   for (const gp::Weights& v : gp.weights) {
     statistics_.push_back({Matrix::Zero(v.mu.size(), v.mu.size()), Vector::Zero(v.mu.size())});
   }
-  outputs_.emplace(model_.output_mean);
+  outputs_.emplace(model_.output_mean, spec_.turns());
   std::vector<Window> windows;
   for (const Piece& piece : pieces) {
     windows.push_back(piece.smoothed);

@@ -54,8 +54,9 @@ void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
     throw InputError("the model to start from has identified states: identify it again, from all the data");
   }
   if (old.inputs != spec.inputs || old.outputs != spec.outputs || old.states != spec.states ||
-      old.derivatives != spec.derivatives || old.linear_kernel != spec.linear_kernel || old.kernel != spec.kernel) {
-    throw InputError("the model to start from has other inputs, outputs, states, derivatives or kernel");
+      old.derivatives != spec.derivatives || old.angles != spec.angles || old.linear_kernel != spec.linear_kernel ||
+      old.kernel != spec.kernel) {
+    throw InputError("the model to start from has other inputs, outputs, states, derivatives, angles or kernel");
   }
 }
 

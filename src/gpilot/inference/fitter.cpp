@@ -11,6 +11,7 @@
 #include "gpilot/inference/predictive_density.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/inference/tied.hpp"
+#include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {
@@ -56,6 +57,12 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   structure_ = ssm::make_structure(spec, scaling_, series_.transitions());
   nodes_ = gp::make_nodes(spec.nodes, structure_.states, spec.node_points, options.seed);
   start_ = ssm::make_parameters(spec, scaling_, structure_, free_);
+  if (!structure_.angles.empty()) {
+    for (ssm::Sequence& sequence : scaled) {
+      ssm::unwrap(structure_, start_, sequence);
+    }
+    series_ = ssm::concatenate(scaled);
+  }
   const Vector guess = output_variance_guess(series_);
   start_.log_r = (free_.r.array() != 0.0).select(guess.array().log().matrix(), start_.log_r);
   const std::vector<Index> rows = structure_.gp_rows();
@@ -65,10 +72,11 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
     }
   }
   priors_.centre = start_;
+  const Vector turns = spec.turns();
   output_mean_.resize(structure_.outputs);
   output_sd_.resize(structure_.outputs);
   for (Index e = 0; e < structure_.outputs; ++e) {
-    ssm::column_statistics(data, e, output_mean_(e), output_sd_(e));
+    ssm::column_statistics(data, e, turns(e), output_mean_(e), output_sd_(e));
   }
 }
 

@@ -174,7 +174,7 @@ ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
   model.output_mean.resize(E);
   model.output_sd.resize(E);
   for (Index e = 0; e < E; ++e) {
-    ssm::column_statistics(data_, e, model.output_mean(e), model.output_sd(e));
+    ssm::column_statistics(data_, e, 0.0, model.output_mean(e), model.output_sd(e));
   }
   model.starts = {0};
   for (const ssm::Sequence& sequence : data_) {

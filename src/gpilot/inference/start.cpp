@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/random.hpp"
+#include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::inference {
 
@@ -136,7 +138,13 @@ Matrix transition_inputs(const ssm::Structure& s, const ssm::Series& series, con
 
 Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,
                       std::uint64_t seed, std::uint32_t restart) {
-  const Matrix points = transition_inputs(s, series, q);
+  Matrix points = transition_inputs(s, series, q);
+  for (const kernels::Angle& angle : s.angles) {
+    // Turns apart, two centres would be one and the same inducing point.
+    for (double& x : points.col(angle.input)) {
+      x = ssm::nearest_turn(x, 0.0, 2.0 * std::numbers::pi / angle.omega);
+    }
+  }
   // k-means over very many points gains nothing.
   constexpr Index kMostPoints = 4000;
   if (points.rows() <= kMostPoints) {

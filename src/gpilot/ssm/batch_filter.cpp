@@ -6,6 +6,7 @@
 #include "ensemble.hpp"
 #include "gpilot/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/posterior.hpp"
 #include "gpilot/ssm/small.hpp"
 
@@ -30,9 +31,9 @@ bool factorise(const SmallMatrix<N>& P, SmallMatrix<N>& P_chol) {
 }
 
 template <int N>
-bool sensible(const SmallVector<N>& mean, const SmallMatrix<N>& covariance) {
-  return mean.allFinite() && covariance.allFinite() && mean.cwiseAbs().maxCoeff() < kDivergedState &&
-         covariance.diagonal().maxCoeff() < kDivergedState * kDivergedState;
+bool sensible(const SmallVector<N>& mean, const SmallMatrix<N>& covariance, const SmallVector<N>& limits) {
+  return mean.allFinite() && covariance.allFinite() && (mean.array().abs() < limits.array()).all() &&
+         (covariance.diagonal().array() < limits.array().square()).all();
 }
 
 /// One output: Joseph form, which stays positive definite where R is tiny.
@@ -50,7 +51,9 @@ void condition(Eigen::Map<SmallVector<N>> mean, Eigen::Map<SmallMatrix<N>> P, co
 }  // namespace
 
 BatchFilter::BatchFilter(const Transition& transition, gp::Nodes nodes)
-    : transition_(transition), nodes_(std::move(nodes)) {
+    : transition_(transition),
+      nodes_(std::move(nodes)),
+      turns_(output_turns(transition.structure().angles, transition.parameters().C)) {
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
     functions_.emplace_back(transition.bases()[g], transition.weights()[g]);
   }
@@ -91,6 +94,7 @@ void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatc
   const Index D = mean.cols();
   const SmallMatrix<N> L_inverse = transition_.left_inverse();
   const SmallVector<N> q = transition_.process_variance();
+  const SmallVector<N> limits = state_limits(transition_.structure());
   SmallVector<N> z(D);
   SmallMatrix<N> Z(D, D);
   Matrix centred(J, D);
@@ -107,7 +111,7 @@ void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatc
     }
     const SmallVector<N> m = L_inverse * z;
     const SmallMatrix<N> P = L_inverse * Z * L_inverse.transpose();
-    if (held[static_cast<std::size_t>(n)] || !sensible<N>(m, P)) {
+    if (held[static_cast<std::size_t>(n)] || !sensible<N>(m, P, limits)) {
       held[static_cast<std::size_t>(n)] = true;
       continue;
     }
@@ -147,7 +151,8 @@ void BatchFilter::update(BeliefBatch& beliefs, MatrixRef outputs) const {
       const SmallVector<N> c = p.C.row(e).transpose();
       for (Index n = 0; n < beliefs.count(); ++n) {
         if (!std::isnan(outputs(e, n))) {
-          const double residual = outputs(e, n) - c.dot(column<N>(beliefs.mean, n)) - p.d(e);
+          const double expected = c.dot(column<N>(beliefs.mean, n));
+          const double residual = nearest_turn(outputs(e, n), expected + p.d(e), turns_(e)) - expected - p.d(e);
           condition<N>(column<N>(beliefs.mean, n), block<N>(beliefs.covariance, n), c, residual, r(e));
         }
       }

@@ -1,11 +1,22 @@
 #include "ensemble.hpp"
 
+#include <limits>
+
 #include "gpilot/linalg/cholesky.hpp"
 
 namespace gpilot::ssm {
 
+Vector state_limits(const Structure& structure) {
+  Vector limits = Vector::Constant(structure.states, kDivergedState);
+  for (const kernels::Angle& angle : structure.angles) {
+    limits(angle.input) = std::numeric_limits<double>::infinity();
+  }
+  return limits;
+}
+
 Ensemble::Ensemble(const Transition& transition, const StateBelief& start, Index draws, std::uint64_t seed)
     : transition_(transition),
+      limits_(state_limits(transition.structure())),
       states_(draws, transition.structure().states),
       diverged_(static_cast<std::size_t>(draws), false) {
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
@@ -39,9 +50,9 @@ void Ensemble::advance(VectorRef control) {
     const Vector noise = q_sd.cwiseProduct(noise_[k].normal_vector(s.states));
     const Vector next = transition_.left_inverse() * (z.row(n).transpose() + noise);
     if (next.allFinite()) {
-      states_.row(n) = next.cwiseMax(-kDivergedState).cwiseMin(kDivergedState).transpose();
+      states_.row(n) = next.cwiseMax(-limits_).cwiseMin(limits_).transpose();
     }
-    diverged_[k] = !next.allFinite() || next.cwiseAbs().maxCoeff() > kDivergedState;
+    diverged_[k] = !next.allFinite() || (next.array().abs() > limits_.array()).any();
   }
 }
 

@@ -13,6 +13,9 @@ namespace gpilot::ssm {
 /// A scaled state beyond this has left every sensible range: data lie within a few units.
 inline constexpr double kDivergedState = 1e3;
 
+/// That limit of each state; an angle may turn for ever.
+Vector state_limits(const Structure& structure);
+
 /// Trajectories of a transition that advance together, each under one draw of f. Scaled units. Trajectory n depends on
 /// (seed, n) alone. Keeps a reference to the transition.
 class Ensemble {
@@ -30,6 +33,7 @@ class Ensemble {
   const Transition& transition_;
   std::vector<gp::FunctionDraws> functions_;  ///< one a GP row
   std::vector<RandomStream> noise_;           ///< one a trajectory
+  Vector limits_;                             ///< [D]
   Matrix states_;
   std::vector<bool> diverged_;
 };

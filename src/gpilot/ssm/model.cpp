@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <set>
 #include <utility>
 
 #include "gpilot/error.hpp"
+#include "gpilot/ssm/angles.hpp"
+#include "gpilot/suggest.hpp"
 
 namespace gpilot::ssm {
 
@@ -81,6 +84,20 @@ Spread spread(const Dataset& data, Value&& value) {
   return s;
 }
 
+/// Of output e. An angle's values count within the turn about their mean direction: where a recording was cut, or how
+/// often it turned over, says nothing.
+Spread output_spread(const Dataset& data, Index e, double turn) {
+  if (turn == 0.0) {
+    return spread(data, [e](const Sequence& q, Index t) { return q.outputs(t, e); });
+  }
+  const double to_radians = 2.0 * std::numbers::pi / turn;
+  const Spread sine = spread(data, [=](const Sequence& q, Index t) { return std::sin(to_radians * q.outputs(t, e)); });
+  const Spread cosine =
+      spread(data, [=](const Sequence& q, Index t) { return std::cos(to_radians * q.outputs(t, e)); });
+  const double direction = std::atan2(sine.mean, cosine.mean) / to_radians;
+  return spread(data, [=](const Sequence& q, Index t) { return nearest_turn(q.outputs(t, e), direction, turn); });
+}
+
 /// A scale that is never 0: a column that does not vary is scaled by its size.
 double scale_of(const Spread& s) {
   const double size = std::abs(s.mean);
@@ -90,12 +107,14 @@ double scale_of(const Spread& s) {
   return size > 0.0 ? size : 1.0;
 }
 
-void column_scale(const ModelSpec& spec, const std::string& name, const Spread& statistics, double& offset,
+/// A range of an angle wider than a turn is a turn.
+void column_scale(const ModelSpec& spec, const std::string& name, const Spread& statistics, double turn, double& offset,
                   double& scale) {
   for (const Range& range : spec.ranges) {
     if (range.name == name) {
+      const double width = range.high - range.low;
       offset = 0.5 * (range.low + range.high);
-      scale = (range.high - range.low) * kUniformSd;
+      scale = (turn > 0.0 ? std::min(width, turn) : width) * kUniformSd;
       return;
     }
   }
@@ -119,7 +138,51 @@ Index observing_output(const Matrix& C, Index i) {
   return -1;
 }
 
+/// States declared angles: known, once each, and such that the emission says what a turn of an output is.
+void check_angles(const ModelSpec& spec) {
+  check_names("angles", spec.angles);
+  for (const std::string& angle : spec.angles) {
+    if (std::find(spec.states.begin(), spec.states.end(), angle) == spec.states.end()) {
+      throw InputError("angles: " + unknown_name_message("state", angle, spec.states));
+    }
+  }
+  if (spec.angles.empty()) {
+    return;
+  }
+  if (spec.learn_C) {
+    throw InputError(
+        "angles: the emission cannot be learned with them, since it says what a full turn of an output is");
+  }
+  if (spec.mean != MeanKind::kIdentity) {
+    throw InputError(fmt::format(
+        "angles: with the mean function {} the dynamics would not be the same after a full turn; expected identity",
+        name(spec.mean)));
+  }
+  for (const DerivativeOf& k : spec.derivatives) {
+    const std::string& velocity = spec.states[static_cast<std::size_t>(k.velocity)];
+    if (std::find(spec.angles.begin(), spec.angles.end(), velocity) != spec.angles.end()) {
+      throw InputError(fmt::format("angles: '{}' is declared a derivative, which has no turns", velocity));
+    }
+  }
+}
+
+/// The states declared angles, in order, with the scale of each.
+kernels::Angles angles_of(const ModelSpec& spec, const Vector& state_scale) {
+  kernels::Angles angles;
+  for (std::size_t i = 0; i < spec.states.size(); ++i) {
+    if (std::find(spec.angles.begin(), spec.angles.end(), spec.states[i]) != spec.angles.end()) {
+      const auto d = static_cast<Index>(i);
+      angles.push_back({d, state_scale(d)});
+    }
+  }
+  return angles;
+}
+
 }  // namespace
+
+Vector ModelSpec::turns() const {
+  return output_turns(angles_of(*this, Vector::Ones(static_cast<Index>(states.size()))), emission_of(*this));
+}
 
 void ModelSpec::validate() const {
   const auto D = static_cast<Index>(states.size());
@@ -170,6 +233,7 @@ void ModelSpec::validate() const {
                                    k.position, D - 1));
     }
   }
+  check_angles(*this);
   for (const Range& range : ranges) {
     const auto named = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), range.name) != names.end();
@@ -216,8 +280,8 @@ Sequence Component::delayed(Sequence scaled) const {
   return scaled;
 }
 
-void column_statistics(const Dataset& data, Index e, double& mean, double& sd) {
-  const Spread statistics = spread(data, [e](const Sequence& q, Index t) { return q.outputs(t, e); });
+void column_statistics(const Dataset& data, Index e, double turn, double& mean, double& sd) {
+  const Spread statistics = output_spread(data, e, turn);
   mean = statistics.mean;
   sd = scale_of(statistics);
 }
@@ -227,18 +291,21 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
   const auto E = static_cast<Index>(spec.outputs.size());
   const auto D = static_cast<Index>(spec.states.size());
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Vector turns = spec.turns();
   Scaling s{Vector(P), Vector(P), Vector(E), Vector(E), Vector::Zero(D), Vector::Ones(D)};
   for (Index i = 0; i < P; ++i) {
     const Spread statistics =
         spread(data, [i](const Sequence& q, Index t) { return t + 1 < q.rows() ? q.controls(t, i) : kNan; });
-    column_scale(spec, spec.inputs[static_cast<std::size_t>(i)], statistics, s.control_offset(i), s.control_scale(i));
+    column_scale(spec, spec.inputs[static_cast<std::size_t>(i)], statistics, 0.0, s.control_offset(i),
+                 s.control_scale(i));
   }
   for (Index e = 0; e < E; ++e) {
-    const Spread statistics = spread(data, [e](const Sequence& q, Index t) { return q.outputs(t, e); });
+    const Spread statistics = output_spread(data, e, turns(e));
     if (statistics.count == 0) {
       throw InputError(fmt::format("output '{}' has no value at all", spec.outputs[static_cast<std::size_t>(e)]));
     }
-    column_scale(spec, spec.outputs[static_cast<std::size_t>(e)], statistics, s.output_offset(e), s.output_scale(e));
+    column_scale(spec, spec.outputs[static_cast<std::size_t>(e)], statistics, turns(e), s.output_offset(e),
+                 s.output_scale(e));
   }
   const Matrix C = emission_of(spec);
   for (Index i = 0; i < D; ++i) {
@@ -258,14 +325,15 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
     // Without a measured position nothing says how fast it moves: a twentieth of its scale a step.
     double rate = s.state_scale(derivative.position) / (20.0 * spec.dt);
     if (e >= 0) {
-      const Spread statistics = spread(data, [e](const Sequence& q, Index t) {
-        return t + 1 < q.rows() ? q.outputs(t + 1, e) - q.outputs(t, e) : kNan;
+      const double turn = turns(e);
+      const Spread statistics = spread(data, [e, turn](const Sequence& q, Index t) {
+        return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNan;
       });
       if (statistics.sd > 0.01 * s.output_scale(e)) {
         rate = statistics.sd / spec.dt;
       }
     }
-    column_scale(spec, spec.states[static_cast<std::size_t>(derivative.velocity)], {0.0, rate, 2},
+    column_scale(spec, spec.states[static_cast<std::size_t>(derivative.velocity)], {0.0, rate, 2}, 0.0,
                  s.state_offset(derivative.velocity), s.state_scale(derivative.velocity));
     s.state_offset(derivative.velocity) = 0.0;
   }
@@ -285,6 +353,7 @@ Structure make_structure(const ModelSpec& spec, const Scaling& scaling, Index tr
     s.kinematics.push_back(
         {k.position, k.velocity, 0.5 * spec.dt * scaling.state_scale(k.velocity) / scaling.state_scale(k.position)});
   }
+  s.angles = angles_of(spec, scaling.state_scale);
   s.x0_mean = Vector::Zero(s.states);
   s.x0_sd = Vector::Ones(s.states);
   for (Index i = 0; i < s.states; ++i) {

@@ -55,7 +55,8 @@ NodeRegression::NodeRegression(const Structure& structure, const Series& series,
 void NodeRegression::allocate() {
   const Index J = nodes_.count();
   const Index D = structure_.states;
-  const Index I = structure_.inputs();
+  const Index I = structure_.embedded_inputs();
+  const auto A = static_cast<Index>(structure_.angles.size());
   const Index M = structure_.inducing;
   const Index M_a = structure_.features();
   const auto G = static_cast<Index>(rows_.size());
@@ -75,9 +76,9 @@ void NodeRegression::allocate() {
   }
   keep_blocks_ = kept_.size() == blocks_.size();
   const auto workers = static_cast<std::size_t>(std::max(1, std::min(threads_, static_cast<int>(groups_.size()))));
-  scratch_.assign(workers,
-                  Scratch{Matrix(largest, M), Matrix(largest, M_a), Matrix(largest, I + 1), Matrix(largest, I + 1),
-                          Matrix(largest, D), Matrix(largest, D), keep_blocks_ ? BlockWork{} : sized_block(largest)});
+  scratch_.assign(
+      workers, Scratch{Matrix(largest, M), Matrix(largest, M_a), Matrix(largest, I + 1), Matrix(largest, I + 1),
+                       Matrix(largest, D + A), Matrix(largest, D), keep_blocks_ ? BlockWork{} : sized_block(largest)});
 
   gp::Statistics zero{Matrix::Zero(M_a, M_a), Vector::Zero(M_a)};
   statistics_.assign(static_cast<std::size_t>(G), zero);
@@ -95,7 +96,7 @@ void NodeRegression::allocate() {
 }
 
 NodeRegression::BlockWork NodeRegression::sized_block(Index N) const {
-  const Index I = structure_.inputs();
+  const Index I = structure_.embedded_inputs();
   BlockWork work{Matrix(N, I), Matrix(N, structure_.states), {}};
   work.rows.assign(rows_.size(),
                    RowWork{Matrix(N, I), Matrix(N, structure_.inducing), Matrix(N, structure_.features() + 1)});
@@ -152,14 +153,17 @@ void NodeRegression::fill_nodes(Range range, const Matrix& means, const Transiti
       work.X.col(D + i).segment(at, J).setConstant(series_.controls(i, t - 1));
     }
   }
+  if (!structure_.angles.empty()) {
+    kernels::embed(structure_.angles, work.X.topRows(J * (range.end - range.begin)));
+  }
 }
 
 void NodeRegression::features(Index N, BlockWork& work, Scratch& scratch, bool with_slope) const {
   for (std::size_t g = 0; g < rows_.size(); ++g) {
     RowWork& row = work.rows[g];
     kernels::MatrixOut slope = row.slope.topRows(N);
-    bases_[g].evaluate(work.X.topRows(N), block_sqrt_w_, row.Xs.topRows(N), scratch.K.topRows(N),
-                       with_slope ? &slope : nullptr, row.A.topLeftCorner(N, structure_.features()));
+    bases_[g].evaluate_embedded(work.X.topRows(N), block_sqrt_w_, row.Xs.topRows(N), scratch.K.topRows(N),
+                                with_slope ? &slope : nullptr, row.A.topLeftCorner(N, structure_.features()));
   }
 }
 
@@ -222,6 +226,7 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
       for (Index g = 0; g < static_cast<Index>(rows_.size()); ++g) {
         back_through_row(g, N, std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])), work, scratch, sums);
       }
+      back_through_angles(N, work, scratch);
       collect_messages(range, scratch, messages);
     }
   }
@@ -229,8 +234,7 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
 
 void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& work, Scratch& scratch,
                                       GroupSums& sums) const {
-  const Index D = structure_.states;
-  const Index I = structure_.inputs();
+  const Index I = structure_.embedded_inputs();
   const Index M = structure_.inducing;
   const auto k = static_cast<std::size_t>(g);
   const gp::InducingBasis& basis = bases_[k];
@@ -266,15 +270,32 @@ void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& wor
       auto Xs_bar = EZ.col(i).array();
       Xs_bar = XsW.col(I).array() * (Xs * EZ.col(I).array() - Xs_bar);
       sums.length_scale_sum(i, g) += (Xs_bar * Xs).sum();
-      if (i < D) {
-        scratch.X_bar.col(i).head(N).array() += Xs_bar * basis.inverse_length_scales(i);
+      if (const Index column = state_column(i); column >= 0) {
+        scratch.X_bar.col(column).head(N).array() += Xs_bar * basis.inverse_length_scales(i);
       }
     }
   }
   if (structure_.linear_kernel) {
-    for (Index i = 0; i < D; ++i) {
-      scratch.X_bar.col(i).head(N).array() += (basis.linear_sd(i) / q) * sqrt_w * T.col(M + i).array();
+    for (Index i = 0; i < I; ++i) {
+      if (const Index column = state_column(i); column >= 0) {
+        scratch.X_bar.col(column).head(N).array() += (basis.linear_sd(i) / q) * sqrt_w * T.col(M + i).array();
+      }
     }
+  }
+}
+
+Index NodeRegression::state_column(Index i) const {
+  const Index D = structure_.states;
+  const Index I = structure_.inputs();
+  return i < D ? i : i < I ? -1 : D + i - I;
+}
+
+void NodeRegression::back_through_angles(Index N, const BlockWork& work, Scratch& scratch) const {
+  for (std::size_t a = 0; a < structure_.angles.size(); ++a) {
+    const kernels::Angle& angle = structure_.angles[a];
+    const Index cosine = structure_.inputs() + static_cast<Index>(a);
+    kernels::pull_back(angle.omega, work.X.col(angle.input).head(N), work.X.col(cosine).head(N),
+                       scratch.X_bar.col(angle.input).head(N), scratch.X_bar.col(state_column(cosine)).head(N));
   }
 }
 
@@ -356,9 +377,9 @@ void NodeRegression::prepare_adjoint(Index g, double q) {
     adjoint.Gamma_s.resize(M_a + 1, M);
     adjoint.Gamma_s.noalias() = adjoint.Gamma.leftCols(M) * basis.Linv;
     adjoint.Gamma.leftCols(M) = adjoint.Gamma_s;
-    adjoint.Zs1.resize(M, structure_.inputs() + 1);
-    adjoint.Zs1.leftCols(structure_.inputs()) = basis.Zs;
-    adjoint.Zs1.col(structure_.inputs()).setOnes();
+    adjoint.Zs1.resize(M, basis.columns() + 1);
+    adjoint.Zs1.leftCols(basis.columns()) = basis.Zs;
+    adjoint.Zs1.col(basis.columns()).setOnes();
   }
 }
 
@@ -367,10 +388,16 @@ void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar)
   const auto k = static_cast<std::size_t>(g);
   const Index M = structure_.inducing;
   const Index I = structure_.inputs();
+  const Index I_e = structure_.embedded_inputs();
   const gp::InducingBasis& basis = bases_[k];
   RowAdjoint& a = adjoint_[k];
   if (structure_.linear_kernel) {
-    p_bar.log_linear_sd.col(g) = a.A_bar_A.diagonal().tail(I + 1);
+    const auto of_features = a.A_bar_A.diagonal().tail(I_e + 1);
+    p_bar.log_linear_sd.col(g).head(I) = of_features.head(I);
+    p_bar.log_linear_sd(I, g) = of_features(I_e);
+    for (Index i = I; i < I_e; ++i) {
+      p_bar.log_linear_sd(kernels::source_input(structure_.angles, I, i), g) += of_features(i);
+    }
   }
   if (M == 0) {
     return;
@@ -387,11 +414,23 @@ void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar)
                           0.5 * static_cast<double>(transitions_.size()) * basis.variance / q;
   // k(Z, Z) depends on Z through both arguments: dF/dZs_m = 4 sum_m' E_mm' (Zs_m - Zs_m').
   a.K_bar.array() *= basis.slope_uu.array();
-  a.EZ.resize(M, I + 1);
+  a.EZ.resize(M, I_e + 1);
   a.EZ.noalias() = a.K_bar * a.Zs1;
-  for (Index i = 0; i < I; ++i) {
-    Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I).array() - a.EZ.col(i).array());
-    p_bar.log_length_scales(i, g) = -sums_.front().length_scale_sum(i, g) - Zs_bar.col(i).dot(basis.Zs.col(i));
+  p_bar.log_length_scales.col(g).setZero();
+  for (Index i = 0; i < I_e; ++i) {
+    Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I_e).array() - a.EZ.col(i).array());
+    p_bar.log_length_scales(kernels::source_input(structure_.angles, I, i), g) -=
+        sums_.front().length_scale_sum(i, g) + Zs_bar.col(i).dot(basis.Zs.col(i));
+  }
+}
+
+/// Of the angles' columns, dF/dZs becomes what dF/dZ is but for the length scale.
+void NodeRegression::back_through_embedded_inducing(const gp::InducingBasis& basis, Matrix& Zs_bar) const {
+  for (std::size_t a = 0; a < structure_.angles.size(); ++a) {
+    const kernels::Angle& angle = structure_.angles[a];
+    const Index cosine = structure_.inputs() + static_cast<Index>(a);
+    kernels::pull_back(angle.omega / basis.inverse_length_scales(angle.input), basis.Zs.col(angle.input),
+                       basis.Zs.col(cosine), Zs_bar.col(angle.input), Zs_bar.col(cosine));
   }
 }
 
@@ -402,7 +441,7 @@ double NodeRegression::evaluate(const Parameters& p, const Matrix& means, Transi
   const auto noise = [&](Index g) { return std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])); };
   for_each_task(G, threads_, [&](Index g, Index /*worker*/) {
     bases_[static_cast<std::size_t>(g)].update(structure_.kernel, p.log_variance(g), p.log_length_scales.col(g),
-                                               p.log_linear_sd.col(g), p.Z);
+                                               p.log_linear_sd.col(g), p.Z, structure_.angles);
   });
   for_each_group([&](Index group, Index worker) { first_pass(group, worker, means, messages, gradient); });
 
@@ -429,8 +468,8 @@ double NodeRegression::evaluate(const Parameters& p, const Matrix& means, Transi
   if (gradient) {
     for_each_task(G, threads_, [&](Index g, Index /*worker*/) { back_through_inducing(g, noise(g), *p_bar); });
     p_bar->Z.setZero();
-    for (Index g = 0; g < G; ++g) {
-      const auto k = static_cast<std::size_t>(g);
+    for (std::size_t k = 0; k < bases_.size(); ++k) {
+      back_through_embedded_inducing(bases_[k], sums_.front().Zs_bar[k]);
       for (Index i = 0; i < p_bar->Z.cols(); ++i) {
         p_bar->Z.col(i) += sums_.front().Zs_bar[k].col(i) * bases_[k].inverse_length_scales(i);
       }

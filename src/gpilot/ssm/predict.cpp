@@ -12,6 +12,7 @@
 
 #include "ensemble.hpp"
 #include "gpilot/error.hpp"
+#include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::ssm {
 
@@ -63,8 +64,9 @@ double mixture_quantile(VectorRef centres, double sd, double level, double z) {
 
 /// The outputs of an ensemble. Trajectories that diverged count in the quantiles, at the limit, but not in mean and
 /// standard deviation, which one of them would decide alone.
-void set_mixture(const Ensemble& ensemble, const Parameters& p, const Vector& spread, VectorRef y, Index row,
+void set_mixture(const Ensemble& ensemble, const Filter& filter, const Vector& spread, VectorRef y, Index row,
                  Prediction& prediction) {
+  const Parameters& p = filter.transition().parameters();
   Matrix centres = ensemble.states() * p.C.transpose();
   centres.rowwise() += p.d.transpose();
   const auto all =
@@ -87,8 +89,9 @@ void set_mixture(const Ensemble& ensemble, const Parameters& p, const Vector& sp
     }
     prediction.mean(row, e) = mean;
     prediction.sd(row, e) = std::sqrt(noise_variance + squares / static_cast<double>(std::max<Index>(1, count - 1)));
+    const double measured = nearest_turn(y(e), mean, filter.turns()(e));
     prediction.pit(row, e) =
-        std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), std::sqrt(noise_variance), y(e));
+        std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), std::sqrt(noise_variance), measured);
     for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
       prediction.quantiles[k](row, e) =
           mixture_quantile(centres.col(e), std::sqrt(noise_variance), kQuantileLevels[k], normal_quantiles()[k]);
@@ -96,16 +99,16 @@ void set_mixture(const Ensemble& ensemble, const Parameters& p, const Vector& sp
   }
 }
 
-bool sensible(const StateBelief& belief) {
+bool sensible(const StateBelief& belief, const Vector& limits) {
   return belief.mean.allFinite() && belief.covariance.allFinite() &&
-         belief.mean.cwiseAbs().maxCoeff() < kDivergedState &&
-         belief.covariance.diagonal().maxCoeff() < kDivergedState * kDivergedState;
+         (belief.mean.array().abs() < limits.array()).all() &&
+         (belief.covariance.diagonal().array() < limits.array().square()).all();
 }
 
 /// One step of moment matching; a belief that would diverge stays where it is. Returns whether it moved.
 bool advance(const Filter& filter, StateBelief& belief, VectorRef control) {
   StateBelief next = filter.predict(belief, control);
-  if (!sensible(next)) {
+  if (!sensible(next, state_limits(filter.transition().structure()))) {
     return false;
   }
   belief = std::move(next);
@@ -120,8 +123,9 @@ void set_belief(const Filter& filter, const StateBelief& belief, const Vector& s
   const Vector sd = spread.cwiseProduct(variance.cwiseSqrt());
   prediction.set_gaussian(row, mean, sd);
   for (Index e = 0; e < y.size(); ++e) {
+    const double measured = nearest_turn(y(e), mean(e), filter.turns()(e));
     prediction.pit(row, e) =
-        std::isnan(y(e)) ? y(e) : 0.5 * std::erfc((mean(e) - y(e)) / (sd(e) * std::numbers::sqrt2));
+        std::isnan(y(e)) ? y(e) : 0.5 * std::erfc((mean(e) - measured) / (sd(e) * std::numbers::sqrt2));
   }
 }
 
@@ -140,6 +144,7 @@ Prediction Prediction::zero(Index rows, Index outputs) {
   Prediction p;
   p.mean.setZero(rows, outputs);
   p.sd.setZero(rows, outputs);
+  p.turns.setZero(outputs);
   p.pit.setConstant(rows, outputs, std::numeric_limits<double>::quiet_NaN());
   for (Matrix& quantile : p.quantiles) {
     quantile.setZero(rows, outputs);
@@ -183,7 +188,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
       if (t > 0) {
         ensemble.advance(s.controls.row(t - 1).transpose());
       }
-      set_mixture(ensemble, transition_.parameters(), spread_, y(t), t, prediction);
+      set_mixture(ensemble, filter, spread_, y(t), t, prediction);
     }
     prediction.diverged = std::ranges::count(ensemble.diverged(), true);
   } else {
@@ -256,6 +261,8 @@ void Predictor::to_user(Prediction& prediction) const {
   };
   shift(prediction.mean);
   prediction.sd = prediction.sd * scale;
+  prediction.turns =
+      scaling_.output_scale.cwiseProduct(output_turns(transition_.structure().angles, transition_.parameters().C));
   for (Matrix& quantile : prediction.quantiles) {
     shift(quantile);
   }

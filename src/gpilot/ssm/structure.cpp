@@ -98,6 +98,39 @@ void check_shifts(const Structure& s) {
   }
 }
 
+/// An angle moves by an increment that is the same after a full turn: with the mean function zero it could not count
+/// turns, and nothing but kernels may depend on it.
+void check_angles(const Structure& s) {
+  Index last = -1;
+  for (const kernels::Angle& angle : s.angles) {
+    const Index d = angle.input;
+    if (d <= last || d >= s.stochastic() || !(angle.omega > 0.0) || !std::isfinite(angle.omega)) {
+      throw InputError(fmt::format(
+          "angle: state {} with {} radians a unit: expected states from 0 to {} in order, and a positive number", d,
+          angle.omega, s.stochastic() - 1));
+    }
+    last = d;
+    if (s.mean != MeanKind::kIdentity) {
+      throw InputError(
+          fmt::format("state {} is an angle: with the mean function {} the dynamics would not be the same after a full "
+                      "turn; expected identity",
+                      d, name(s.mean)));
+    }
+    for (const Kinematics& k : s.kinematics) {
+      if (k.velocity == d) {
+        throw InputError(
+            fmt::format("state {} is an angle and declared the derivative of state {}: expected one", d, k.position));
+      }
+    }
+    for (const Shift& shift : s.shifts) {
+      if (shift.source == d) {
+        throw InputError(
+            fmt::format("state {} is an angle, and state {} a copy of it: expected no copy", d, shift.state));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void Structure::validate() const {
@@ -115,6 +148,7 @@ void Structure::validate() const {
     throw InputError("x0 needs finite means and positive standard deviations");
   }
   check_shifts(*this);
+  check_angles(*this);
   std::vector<bool> used(static_cast<std::size_t>(states), false);
   for (const Kinematics& k : kinematics) {
     if (k.position < 0 || k.position >= states || k.velocity < 0 || k.velocity >= states || k.position == k.velocity) {

@@ -45,26 +45,56 @@ struct InputScaling {
   Vector scale;   ///< [I]
 };
 
-/// The linear part of a row in scaled units: the mean function plus the linear kernel's posterior mean [I + 1].
+/// The linear part of a row in scaled units: the mean function plus the linear kernel's posterior mean, of the inputs
+/// and the constant [I + 1], and of the angles' sines and cosines, in turn [2 A].
+struct LinearWeights {
+  Vector inputs, angles;
+};
+
 /// `row` counts the rows with a mean function, `g` those with a Gaussian process (-1: it has none).
-Vector linear_weights(const Component& component, Index row, Index g) {
+LinearWeights linear_weights(const Component& component, Index row, Index g) {
   const Structure& s = component.structure;
-  Vector w = component.parameters.mean_weights.col(row);
-  if (s.linear_kernel && g >= 0) {
-    const Vector sd = component.parameters.log_linear_sd.col(g).array().exp();
-    w += sd.cwiseProduct(component.weights[static_cast<std::size_t>(g)].mu.tail(s.inputs() + 1));
+  const Index I = s.inputs();
+  LinearWeights w{component.parameters.mean_weights.col(row), Vector::Zero(2 * static_cast<Index>(s.angles.size()))};
+  if (!s.linear_kernel || g < 0) {
+    return w;
   }
+  const Vector sd = component.parameters.log_linear_sd.col(g).array().exp();
+  const Vector mu = component.weights[static_cast<std::size_t>(g)].mu.tail(s.embedded_inputs() + 1);
+  Vector of_inputs(I + 1);
+  of_inputs << mu.head(I), mu(s.embedded_inputs());
+  for (std::size_t a = 0; a < s.angles.size(); ++a) {
+    const Index input = s.angles[a].input;
+    const auto k = static_cast<Index>(a);
+    w.angles(2 * k) = sd(input) * mu(input);
+    w.angles(2 * k + 1) = sd(input) * mu(I + k);
+    of_inputs(input) = 0.0;
+  }
+  w.inputs += sd.cwiseProduct(of_inputs);
   return w;
 }
 
 void describe_mean_row(const Component& component, const InputScaling& inputs, Index state, Index mean_row, Index g,
                        RowSummary& row) {
   const Index I = component.structure.inputs();
-  const Vector w = linear_weights(component, mean_row, g);
+  const LinearWeights linear = linear_weights(component, mean_row, g);
+  const Vector& w = linear.inputs;
   const double s_d = inputs.scale(state);
   // x'_d = o_d + s_d (w_0 + sum_i w_i (u_i - o_i) / s_i)
   row.weights = s_d * w.head(I).cwiseQuotient(inputs.scale);
   row.offset = inputs.offset(state) + s_d * w(I) - row.weights.dot(inputs.offset);
+  row.weights.conservativeResize(I + linear.angles.size());
+  for (std::size_t a = 0; a < component.structure.angles.size(); ++a) {
+    // .. + s_d / omega (w_s sin(u - o) + w_c (cos(u - o) - 1)), in sin(u) and cos(u)
+    const kernels::Angle& angle = component.structure.angles[a];
+    const auto k = 2 * static_cast<Index>(a);
+    const double o = inputs.offset(angle.input);
+    const double w_s = s_d / angle.omega * linear.angles(k);
+    const double w_c = s_d / angle.omega * linear.angles(k + 1);
+    row.weights(I + k) = w_s * std::cos(o) + w_c * std::sin(o);
+    row.weights(I + k + 1) = w_c * std::cos(o) - w_s * std::sin(o);
+    row.offset -= w_c;
+  }
   if (component.structure.inducing > 0 && g >= 0) {
     row.function_sd = s_d * std::exp(0.5 * component.parameters.log_variance(g));
     row.relative_length_scales = component.parameters.log_length_scales.col(g).array().exp();
@@ -141,6 +171,12 @@ Summary summarize(const Model& model, const Component& component) {
   }
   summary.inputs = component.state_names.empty() ? model.spec.states : component.state_names;
   append_controls(model.spec, component, summary.inputs);
+  summary.terms = summary.inputs;
+  for (const kernels::Angle& angle : component.structure.angles) {
+    const std::string& name = summary.inputs[static_cast<std::size_t>(angle.input)];
+    summary.terms.push_back(fmt::format("sin({})", name));
+    summary.terms.push_back(fmt::format("cos({})", name));
+  }
   summary.states = describe_rows(model, component);
   describe_emission(model, component, summary);
   summary.output_sd = scaling.output_scale.array() * (0.5 * p.log_r.array()).exp();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::ssm {
 
@@ -27,7 +28,7 @@ Transition::Transition(Structure structure, Parameters parameters, std::vector<g
   for (std::size_t g = 0; g < rows_.size(); ++g) {
     const auto k = static_cast<Index>(g);
     bases_[g].update(structure_.kernel, parameters_.log_variance(k), parameters_.log_length_scales.col(k),
-                     parameters_.log_linear_sd.col(k), parameters_.Z);
+                     parameters_.log_linear_sd.col(k), parameters_.Z, structure_.angles);
   }
 }
 
@@ -79,7 +80,10 @@ Matrix Transition::process_covariance() const {
   return L_inverse_ * process_variance_.asDiagonal() * L_inverse_.transpose();
 }
 
-Filter::Filter(const Transition& transition, gp::Nodes nodes) : transition_(transition), nodes_(std::move(nodes)) {}
+Filter::Filter(const Transition& transition, gp::Nodes nodes)
+    : transition_(transition),
+      nodes_(std::move(nodes)),
+      turns_(output_turns(transition.structure().angles, transition.parameters().C)) {}
 
 StateBelief Filter::initial(bool broad) const {
   const StartPrior x0 = start_prior(transition_.structure(), broad);
@@ -115,7 +119,8 @@ double Filter::update(StateBelief& belief, VectorRef y) const {
     const Vector c = p.C.row(e).transpose();
     const Vector Pc = belief.covariance * c;
     const double variance = c.dot(Pc) + std::exp(p.log_r(e));
-    const double residual = y(e) - c.dot(belief.mean) - p.d(e);
+    const double expected = c.dot(belief.mean);
+    const double residual = nearest_turn(y(e), expected + p.d(e), turns_(e)) - expected - p.d(e);
     log_density -= 0.5 * (std::log(2.0 * std::numbers::pi * variance) + residual * residual / variance);
     // Joseph form: stays positive definite where R is tiny.
     const Vector gain = Pc / variance;

@@ -29,8 +29,9 @@ struct TestBench {
   std::optional<acquisition::OutputLimits> limits;
   Evaluation evaluation;
 
-  TestBench(std::unique_ptr<systems::System> configured, std::optional<acquisition::OutputLimits> output_limits)
-      : system(std::move(configured)), limits(std::move(output_limits)), evaluation(*system) {}
+  TestBench(std::unique_ptr<systems::System> configured, std::optional<acquisition::OutputLimits> output_limits,
+            bool wrap_angles)
+      : system(std::move(configured)), limits(std::move(output_limits)), evaluation(*system, wrap_angles) {}
 };
 
 /// Runs trials of the comparison by run_trial().
@@ -40,13 +41,14 @@ RunJob trial_runner(const ComparisonOptions& options) {
     std::unique_ptr<systems::System> system = compared_system(options, name);
     std::optional<acquisition::OutputLimits> limits = compared_limits(options, *system);
     benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
-                     std::forward_as_tuple(std::move(system), std::move(limits)));
+                     std::forward_as_tuple(std::move(system), std::move(limits), options.angles));
   }
   const TrialOptions common{.steps = options.steps,
                             .initial = options.initial,
                             .retrain_every = options.retrain_every,
                             .seed = options.seed,
                             .paper = options.paper,
+                            .angles = options.angles,
                             .initial_controls = {}};
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
     TrialOptions trial = common;

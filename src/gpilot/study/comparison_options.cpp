@@ -76,6 +76,9 @@ void ComparisonOptions::validate() const {
   check_count("steps", steps, 1, kMost);
   check_count("initial", initial, 2, kMost);
   check_count("retrain_every", retrain_every, 1, kMost);
+  if (paper && angles) {
+    throw InputError("angles: the paper's model knows none; expected no angles with it");
+  }
   std::vector<std::string> seen;
   for (const SystemBox& entry : boxes) {
     check_box(entry, systems);

@@ -70,6 +70,7 @@ Json configuration_of(const ComparisonOptions& options) {
           {"retrain_every", options.retrain_every},
           {"seed", options.seed},
           {"paper", options.paper},
+          {"angles", options.angles},
           {"observe_states", options.observe_states},
           {"limits", limits_of(options)},
           {"boxes", boxes_of(options)}};
@@ -92,7 +93,7 @@ void check_grown(const std::string& directory, const std::string& field, const J
 
 /// What comparisons had that were stored before a field was.
 Json earlier_value(const std::string& field) {
-  return field == "observe_states" ? Json(false) : field == "limits" ? Json::object() : Json();
+  return field == "observe_states" || field == "angles" ? Json(false) : field == "limits" ? Json::object() : Json();
 }
 
 /// Throws InputError with the first field in which a stored comparison differs from the one wanted.

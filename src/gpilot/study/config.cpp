@@ -188,6 +188,12 @@ void check_kernel(const ssm::ModelSpec& spec) {
     throw ConfigError({"model", -1, "", "inducing"},
                       "0, with neither linear = true nor mean = \"linear\", leaves nothing to learn; expected more");
   }
+  if (!spec.angles.empty() && spec.mean != ssm::MeanKind::kIdentity) {
+    throw ConfigError({"model", -1, "", "mean"},
+                      fmt::format("\"{}\", but the state '{}' is an angle, and after a full turn the dynamics would be "
+                                  "others; expected \"identity\"",
+                                  ssm::name(spec.mean), spec.angles.front()));
+  }
 }
 
 void check_nodes(const ssm::ModelSpec& spec) {

@@ -12,8 +12,8 @@
 #include "config_layout.hpp"
 #include "toml_reader.hpp"
 
-/// The archives of config_layout.hpp. Each knows text, word, choice, seed, count, number and flag, and
-/// optional numbers, which may be not given.
+/// The archives of config_layout.hpp. Each knows text, word, choice, seed, count, number and flag, optional numbers,
+/// which may be not given, and options: flags that are false unless given.
 namespace gpilot::study {
 
 /// Whether a number was given at all.
@@ -50,6 +50,7 @@ class TomlArchive {
   void number(const Field& field, double& value, NumberRule rule) const;
   void optional(const Field& field, double& value, NumberRule rule) const { number(field, value, rule); }
   void flag(const Field& field, bool& value) const;
+  void option(const Field& field, bool& value) const { flag(field, value); }
 
   template <class Kind, class Kinds>
   void choice(const Field& field, Kind& value, const Kinds& kinds) const {
@@ -91,6 +92,7 @@ class CheckArchive {
     require(field, given(value) ? complaint(value, rule) : "");
   }
   void flag(const Field& /*field*/, const bool& /*value*/) const {}
+  void option(const Field& /*field*/, const bool& /*value*/) const {}
   template <class Kind, class Kinds>
   void choice(const Field& /*field*/, const Kind& /*value*/, const Kinds& /*kinds*/) const {}
   template <class Integer>
@@ -128,6 +130,7 @@ class ListArchive {
     add(field, given(value) ? fmt::format("{}", value) : "");
   }
   void flag(const Field& field, const bool& value) { add(field, value ? "true" : "false"); }
+  void option(const Field& field, const bool& value) { add(field, value ? "true" : ""); }
   template <class Kind, class Kinds>
   void choice(const Field& field, const Kind& value, const Kinds& /*kinds*/) {
     add(field, std::string(name(value)), true);

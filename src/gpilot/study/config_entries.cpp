@@ -162,6 +162,16 @@ void check_derivatives(const std::vector<StateEntry>& states) {
   }
 }
 
+void check_angles(const std::vector<StateEntry>& states) {
+  for (const StateEntry& e : states) {
+    if (e.angle && !e.derivative_of.empty()) {
+      throw ConfigError(at("state", states, e, "angle"),
+                        fmt::format("'{}' is the derivative of '{}', which has no turns; expected one of the two",
+                                    e.name, e.derivative_of));
+    }
+  }
+}
+
 /// The state that an output without `state` measures, or D where its name says nothing.
 Index by_name(const OutputEntry& output, const Names& states) {
   for (const std::string& state : states) {
@@ -282,6 +292,7 @@ void check_entries(const ConfigEntries& e) {
   check_inputs(e.inputs);
   check_outputs(e);
   check_derivatives(e.states);
+  check_angles(e.states);
 }
 
 void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
@@ -294,7 +305,11 @@ void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
   spec.outputs = names(e.outputs);
   spec.states = names(e.states);
   spec.derivatives.clear();
+  spec.angles.clear();
   for (const StateEntry& state : e.states) {
+    if (state.angle) {
+      spec.angles.push_back(state.name);
+    }
     if (!state.derivative_of.empty()) {
       spec.derivatives.push_back({position(spec.states, state.name), position(spec.states, state.derivative_of)});
     }
@@ -352,6 +367,7 @@ ConfigEntries entries_of(const StudyConfig& config) {
         state.derivative_of = spec.states.at(static_cast<std::size_t>(k.position));
       }
     }
+    state.angle = std::ranges::find(spec.angles, state.name) != spec.angles.end();
     state.start = element(spec.x0_mean, d, kNotGiven);
     state.start_sd = element(spec.x0_sd, d, kNotGiven);
     state.process_sd = element(spec.process_sd, d, kNotGiven);

@@ -72,6 +72,7 @@ struct OutputEntry {
 
 struct StateEntry {
   std::string name = "", derivative_of = "";
+  bool angle = false;
   double start = kNotGiven, start_sd = kNotGiven, process_sd = kNotGiven;
   double low = kNotGiven, high = kNotGiven;
 };
@@ -143,6 +144,7 @@ template <class Archive, class Entry>
 void describe_state(Archive& file, Entry& e) {
   file.text({"name", "", "", Field::Kind::kRequired}, e.name, 60);
   file.text({"derivative_of", "the state whose rate of change this is, per second", "\"x\""}, e.derivative_of, 60);
+  file.option({"angle", "whether it is an angle in radians, the same after a full turn", "true"}, e.angle);
   file.optional({"start", "its mean after a reset (default: the middle of the range)", "0.0"}, e.start,
                 NumberRule::kAny);
   file.optional({"start_sd", "and its standard deviation (default: that of the range)", "0.1"}, e.start_sd,

@@ -10,6 +10,7 @@
 
 #include "gpilot/error.hpp"
 #include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/batch_filter.hpp"
 #include "gpilot/ssm/next_state.hpp"
 #include "gpilot/study/grid.hpp"
@@ -58,7 +59,17 @@ struct Trajectories {
   std::vector<Matrix> truth;     ///< per row [E x N]
   Vector output_sd;              ///< [E]
   std::vector<Index> judged;     ///< the outputs whose errors are pooled
+  Vector turns;                  ///< [E] of outputs whose errors are wrapped, in units of output_sd; 0 for others
 };
+
+/// Full turns of the outputs that are angles.
+Vector turns_of(const systems::SystemSpec& spec) {
+  kernels::Angles angles;
+  for (const Index d : spec.angles) {
+    angles.push_back({.input = d});
+  }
+  return ssm::output_turns(angles, spec.emission);
+}
 
 Trajectories side_by_side(const TestSet& set, std::vector<Index> judged) {
   Trajectories t;
@@ -79,6 +90,7 @@ Trajectories side_by_side(const TestSet& set, std::vector<Index> judged) {
     t.truth.push_back(std::move(truth));
   }
   t.output_sd = set.output_sd;
+  t.turns = Vector::Zero(set.output_sd.size());
   return t;
 }
 
@@ -157,6 +169,11 @@ class TrajectoryTest {
     const Vector unit = scaling_.output_scale.cwiseQuotient(data_.output_sd);
     error = (unit.asDiagonal() * error).colwise() + scaling_.output_offset.cwiseQuotient(data_.output_sd);
     error -= data_.output_sd.cwiseInverse().asDiagonal() * truth;
+    for (Index e = 0; e < error.rows(); ++e) {
+      for (Index n = 0; n < error.cols() && data_.turns(e) > 0.0; ++n) {
+        error(e, n) = ssm::nearest_turn(error(e, n), 0.0, data_.turns(e));
+      }
+    }
     error = error.cwiseMax(-kLargestError).cwiseMin(kLargestError);
     sd = unit.asDiagonal() * sd.cwiseMax(0.0).cwiseSqrt();
   }
@@ -250,7 +267,7 @@ void check_columns(const std::vector<std::string>& outputs, Index controls, cons
 
 }  // namespace
 
-Evaluation::Evaluation(const systems::System& system) {
+Evaluation::Evaluation(const systems::System& system, bool wrap_angles) {
   auto state = std::make_unique<State>();
   for (const systems::Channel& output : system.spec().outputs) {
     state->outputs.push_back(output.name);
@@ -266,6 +283,9 @@ Evaluation::Evaluation(const systems::System& system) {
       state->names.push_back("rmse." + output);
     }
     state->trajectories = side_by_side(make_test_set(system), system.spec().own_outputs());
+    if (wrap_angles) {
+      state->trajectories.turns = turns_of(system.spec()).cwiseQuotient(state->trajectories.output_sd);
+    }
   }
   state_ = std::move(state);
 }

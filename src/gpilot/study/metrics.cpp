@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "gpilot/error.hpp"
+#include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::study {
 
@@ -25,11 +26,11 @@ void score_output(const ssm::Prediction& p, MatrixRef truth, Index first_row, In
   Vector pit = Vector::Zero(kPitBins);
   Index judged = 0;
   for (Index t = first_row; t < truth.rows(); ++t) {
-    const double y = truth(t, e);
-    if (std::isnan(y)) {
+    if (std::isnan(truth(t, e))) {
       continue;
     }
     ++count;
+    const double y = ssm::nearest_turn(truth(t, e), p.mean(t, e), p.turns(e));
     const double error = y - p.mean(t, e);
     const double z = error / p.sd(t, e);
     squares += error * error;
@@ -78,6 +79,8 @@ Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row)
 
 ssm::Prediction predict_mean(const ssm::Model& model, Index rows) {
   ssm::Prediction prediction = ssm::Prediction::zero(rows, model.output_mean.size());
+  prediction.turns =
+      model.scaling.output_scale.cwiseProduct(ssm::output_turns(model.gp.structure.angles, model.gp.parameters.C));
   for (Index t = 0; t < rows; ++t) {
     prediction.set_gaussian(t, model.output_mean, model.output_sd);
   }

@@ -47,6 +47,7 @@ void describe_declarations(Archive& file, Spec& spec) {
     entry.count("position", derivative.position, 0, D - 1);
   });
   file.require("derivatives", [&] { check_no_cycle(spec.derivatives, D); });
+  file.optional("angles", [&] { file.texts("angles", spec.angles); });
   file.vector_or_empty("x0_mean", spec.x0_mean, D, Rule::kNullable);
   file.vector_or_empty("x0_sd", spec.x0_sd, D, Rule::kNullable);
   file.matrix_or_empty("C", spec.C, E, D, Rule::kFinite);
@@ -116,6 +117,12 @@ void describe_structure(Archive& file, Structure& s, const ssm::ModelSpec& spec,
     });
   });
   file.optional("linear_rows", [&] { file.counts("linear_rows", s.linear_rows); });
+  file.optional("angles", [&] {
+    file.list("angles", s.angles, [D](auto& entry, auto& angle) {
+      entry.count("state", angle.input, 0, D - 1);
+      entry.number("omega", angle.omega, Rule::kPositive);
+    });
+  });
   file.vector("x0_mean", s.x0_mean, D, Rule::kFinite);
   file.vector("x0_sd", s.x0_sd, D, Rule::kPositive);
   file.require("kinematics", [&] {

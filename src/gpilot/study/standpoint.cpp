@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gpilot/error.hpp"
+#include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::study {
 
@@ -127,6 +128,7 @@ ssm::Series Standpoint::scaled(const ssm::Dataset& data) const {
   sequences.reserve(data.size());
   for (const ssm::Sequence& s : data) {
     sequences.push_back(model_.scaling.to_scaled(s));
+    ssm::unwrap(model_.gp.structure, model_.gp.parameters, sequences.back());
   }
   return ssm::concatenate(sequences);
 }

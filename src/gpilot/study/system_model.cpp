@@ -2,7 +2,7 @@
 
 namespace gpilot::study {
 
-ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives) {
+ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives, bool declare_angles) {
   const systems::SystemSpec& s = system.spec();
   ssm::ModelSpec spec;
   spec.inputs = systems::channel_names(s.controls);
@@ -26,6 +26,9 @@ ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivative
       const std::string& velocity = spec.states[static_cast<std::size_t>(d.velocity)];
       spec.ranges.push_back({velocity, s.region.low(d.velocity), s.region.high(d.velocity)});
     }
+  }
+  for (const Index d : declare_angles ? s.angles : std::vector<Index>{}) {
+    spec.angles.push_back(spec.states[static_cast<std::size_t>(d)]);
   }
   return spec;
 }

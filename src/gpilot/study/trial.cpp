@@ -132,6 +132,9 @@ void TrialOptions::validate() const {
   if (retrain_every < 1) {
     throw InputError(fmt::format("retrain-every: {} steps, expected at least 1", retrain_every));
   }
+  if (paper && angles) {
+    throw InputError("angles: the paper's model knows none; expected no angles with it");
+  }
   if (const std::string wrong = acquisition::no_reference_sd(strategy);
       !std::isnan(until_sd) && !make_strategy && !wrong.empty()) {
     throw InputError(fmt::format("until-sd: {}", wrong));
@@ -164,7 +167,7 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
                                          .trial = options.trial,
                                          .limits = options.limits,
                                          .until_sd = options.until_sd};
-  ssm::ModelSpec spec = model_spec(system);
+  ssm::ModelSpec spec = model_spec(system, true, options.angles);
   if (options.paper) {
     apply_paper_settings(system, spec, exploration_options.fit);
   }

@@ -35,6 +35,7 @@ SystemSpec cart_pole_spec() {
       .emission = Matrix{{1.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}},
       .region = {Vector{{std::numbers::pi - 0.45, -1.8, -1.9, -1.4}}, Vector{{std::numbers::pi + 0.45, 1.8, 1.4, 1.2}}},
       .derivatives = {{.velocity = 1, .position = 0}, {.velocity = 3, .position = 2}},
+      .angles = {0},
       .paper = {.kernel = "matern32", .initial_variance = 1.0, .initial_length_scale = 1.0, .epochs = 200},
   };
 }

@@ -32,6 +32,7 @@ SystemSpec pendulum_spec() {
       .emission = Matrix{{1.0, 0.0}},
       .region = {Vector{{-0.8, -2.3}}, Vector{{0.8, 2.3}}},
       .derivatives = {{.velocity = 1, .position = 0}},
+      .angles = {0},
       .paper = {.kernel = "matern32", .initial_variance = 0.3, .initial_length_scale = 5.0, .epochs = 200},
   };
 }

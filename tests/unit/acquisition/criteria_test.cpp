@@ -33,7 +33,9 @@ INSTANTIATE_TEST_SUITE_P(Criteria, EveryModel,
                                          Case{"TwoControls", {.controls = 2}},
                                          Case{"Matern32", {.controls = 2, .kernel = kernels::Kind::kMatern32}},
                                          Case{"NoLinearKernel", {.linear_kernel = false}},
-                                         Case{"LinearModel", {.inducing = 0}}),
+                                         Case{"LinearModel", {.inducing = 0}},
+                                         Case{"Angle", {.kinematics = true, .angle = true}},
+                                         Case{"AngleWithoutKinematics", {.controls = 2, .angle = true}}),
                          case_name);
 
 void expect_gradient(const Criterion& criterion, const RandomSituation& problem) {

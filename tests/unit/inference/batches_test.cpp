@@ -101,7 +101,7 @@ TEST(BatchFit, LearnsTheToySystem) {
   EXPECT_EQ(model.states.rows(), model.starts.back());
   double mean = 0.0;
   double sd = 0.0;
-  ssm::column_statistics(data, 0, mean, sd);
+  ssm::column_statistics(data, 0, 0.0, mean, sd);
   EXPECT_NEAR(model.output_mean(0), mean, 1e-12);
   EXPECT_NEAR(model.output_sd(0), sd, 1e-12);
 }

@@ -101,6 +101,7 @@ struct Case {
   Index states;
   kernels::Kind kernel;
   bool kinematics;
+  bool angles = false;
 };
 
 class EStep : public testing::TestWithParam<Case> {
@@ -110,7 +111,8 @@ class EStep : public testing::TestWithParam<Case> {
                  .inducing = 6,
                  .rows = 12,
                  .kernel = GetParam().kernel,
-                 .kinematics = GetParam().kinematics}),
+                 .kinematics = GetParam().kinematics,
+                 .angles = GetParam().angles}),
         elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, problem.structure.states)) {
     priors.centre = problem.parameters;
   }
@@ -150,7 +152,9 @@ INSTANTIATE_TEST_SUITE_P(All, EStep,
                          testing::Values(Case{1, kernels::Kind::kSquaredExponential, false},
                                          Case{2, kernels::Kind::kSquaredExponential, true},
                                          Case{2, kernels::Kind::kMatern52, false},
-                                         Case{3, kernels::Kind::kMatern32, true}));
+                                         Case{3, kernels::Kind::kMatern32, true},
+                                         Case{2, kernels::Kind::kSquaredExponential, true, true},
+                                         Case{3, kernels::Kind::kMatern52, false, true}));
 
 }  // namespace
 }  // namespace gpilot::inference

@@ -130,6 +130,7 @@ TEST(ComparisonOptionsTest, RefuseWhatMakesNoSense) {
   expect("'totmi' is named twice", [](auto& o) { o.strategies.emplace_back("totmi"); });
   expect("did you mean 'pendulum'?", [](auto& o) { o.systems = {"pendulm"}; });
   expect("did you mean 'totmi'?", [](auto& o) { o.strategies = {"totm"}; });
+  expect("angles: the paper's model knows none", [](auto& o) { o.paper = o.angles = true; });
   const Box narrow{Vector::Constant(1, 0.5), Vector::Constant(1, 0.5)};
   const Box wide{Vector::Constant(1, -1.0), Vector::Constant(1, 1.0)};
   expect("box of pendulum: [0.5, 0.5]", [&](auto& o) { o.boxes = {{"pendulum", narrow}}; });
@@ -350,6 +351,7 @@ TEST_F(ComparisonDirectory, RefusesAnotherComparison) {
   expect("retrain_every is 1 there, not 2", [](auto& o) { o.retrain_every = 2; });
   expect("seed is 0 there, not 1", [](auto& o) { o.seed = 1; });
   expect("paper is false there, not true", [](auto& o) { o.paper = true; });
+  expect("angles is false there, not true", [](auto& o) { o.angles = true; });
   expect("trials is 3 there, this one has fewer: 2", [](auto& o) { o.trials = 2; });
   expect("strategies is [\"random\",\"totmi\"] there, this one leaves out some",
          [](auto& o) { o.strategies = {"random"}; });

@@ -138,6 +138,18 @@ TEST(Config, EveryKeyArrives) {
   EXPECT_EQ(c.rig.failures, 5);
 }
 
+TEST(Config, AnglesArrive) {
+  EXPECT_TRUE(parsed(kSmall + kStates).model.angles.empty());
+  const std::string angle = replaced(kStates, "name = \"angle\"", "name = \"angle\"\nangle = true");
+  const StudyConfig c = parsed(kSmall + angle);
+  EXPECT_EQ(c.model.angles, std::vector<std::string>{"angle"});
+  EXPECT_EQ(differences(c, parsed(kSmall + kStates)), std::vector<std::string>{"state.angle.angle: true, was none"});
+  expect_refused_after(kStates + "angle = true\n",
+                       "f.toml:18: state.velocity.angle: 'velocity' is the derivative of 'angle', which has no turns");
+  expect_refused_after(angle + "[model]\nmean = 'linear'\n",
+                       "f.toml:20: model.mean: \"linear\", but the state 'angle' is an angle");
+}
+
 TEST(Config, OutputsFindTheirStates) {
   EXPECT_EQ(parsed(kSmall + kStates).model.C, (Matrix{{1.0, 0.0}}));
   const std::string y_angle = replaced(kSmall, "\"angle\"", "\"y_velocity\"");

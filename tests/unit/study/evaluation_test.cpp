@@ -48,6 +48,12 @@ ssm::Model tame_model() {
 struct Naive {
   double squares = 0.0, surprise = 0.0, inside = 0.0, diverged = 0.0, one_step = 0.0;
   double values = 0.0, runs = 0.0, one_step_values = 0.0;
+  bool wrap = false;
+
+  /// Of angles, to the nearest turn if that is asked for.
+  double difference(double predicted, double truth) const {
+    return wrap ? std::remainder(predicted - truth, 2.0 * std::numbers::pi) : predicted - truth;
+  }
 
   void add_free_run(const ssm::Predictor& predictor, const ssm::Model& model, const TestSet& set, std::size_t n,
                     Index start) {
@@ -59,7 +65,7 @@ struct Naive {
     const double noise_sd = model.scaling.output_scale(0) * std::exp(0.5 * model.gp.parameters.log_r(0));
     for (Index row = start + 1; row <= start + 20; ++row) {
       const double unit = set.output_sd(0);
-      const double error = std::clamp((run.mean(row, 0) - set.truth[n](row, 0)) / unit, -10.0, 10.0);
+      const double error = std::clamp(difference(run.mean(row, 0), set.truth[n](row, 0)) / unit, -10.0, 10.0);
       const double variance = run.sd(row, 0) * run.sd(row, 0) - noise_sd * noise_sd;
       const double sd = std::max(0.01, std::sqrt(std::max(0.0, variance)) / unit);
       squares += error * error;
@@ -72,13 +78,13 @@ struct Naive {
   void add_one_step(const ssm::Predictor& predictor, const TestSet& set, std::size_t n) {
     const ssm::Prediction ahead = predictor.ahead(set.sequences[n], 1);
     for (Index row = 1; row <= 60; ++row) {
-      const double error = (ahead.mean(row, 0) - set.truth[n](row, 0)) / set.output_sd(0);
+      const double error = difference(ahead.mean(row, 0), set.truth[n](row, 0)) / set.output_sd(0);
       one_step += std::pow(std::clamp(error, -10.0, 10.0), 2);
       one_step_values += 1.0;
     }
   }
 
-  Naive(const ssm::Model& model, const TestSet& set) {
+  Naive(const ssm::Model& model, const TestSet& set, bool wrap_angles) : wrap(wrap_angles) {
     const ssm::Predictor predictor(model, model.gp);
     for (std::size_t n = 0; n < set.sequences.size(); ++n) {
       add_one_step(predictor, set, n);
@@ -89,11 +95,11 @@ struct Naive {
   }
 };
 
-void expect_naive(const ssm::Model& model) {
+void expect_naive(const ssm::Model& model, bool wrap = false) {
   const auto system = systems::make_system("pendulum");
-  const std::vector<Metric> metrics = Evaluation(*system).evaluate(model);
+  const std::vector<Metric> metrics = Evaluation(*system, wrap).evaluate(model);
   const TestSet set = make_test_set(*system);
-  const Naive naive(model, set);
+  const Naive naive(model, set, wrap);
   const double rmse = std::sqrt(naive.squares / naive.values);
   EXPECT_NEAR(value(metrics, "rmse"), rmse, 1e-9);
   EXPECT_NEAR(value(metrics, "rmse.y_th"), rmse * set.output_sd(0), 1e-9);
@@ -123,6 +129,17 @@ TEST(Evaluation, AnUnstableModelIsBoundedAndCounted) {
   for (const Metric& metric : metrics) {
     EXPECT_TRUE(std::isfinite(metric.value)) << metric.name;
   }
+}
+
+TEST(Evaluation, WrapsErrorsOfAnglesOnRequest) {
+  ssm::Model model = tame_model();
+  model.gp.parameters.mean_weights(1, 0) += 0.5;  // far off, and not yet diverged
+  expect_naive(model, true);
+  const auto system = systems::make_system("pendulum");
+  const std::vector<Metric> plain = Evaluation(*system).evaluate(model);
+  const std::vector<Metric> wrapped = Evaluation(*system, true).evaluate(model);
+  EXPECT_GT(value(plain, "rmse.y_th"), std::numbers::pi);
+  EXPECT_LT(value(wrapped, "rmse.y_th"), std::numbers::pi);
 }
 
 /// Without gravity the pendulum is linear, and a linear model can be the truth itself.

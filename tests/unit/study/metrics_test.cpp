@@ -49,6 +49,24 @@ TEST(Score, MatchesValuesByHand) {
   EXPECT_NEAR(s.coverage(1, 2), 0.5, 1e-15);
 }
 
+TEST(Score, AnglesCountByTheirNearestTurn) {
+  const double turn = 2.0 * std::numbers::pi;
+  Matrix mean(3, 2);
+  mean << 3.0, 3.0, 20.0, 20.0, 0.0, 0.0;
+  Matrix truth = mean;
+  truth.array() += 0.3;
+  const Score near = score(gaussian(mean, Matrix::Ones(3, 2)), truth);
+  truth.row(0).array() -= turn;
+  truth.row(1).array() -= 3.0 * turn;
+  ssm::Prediction prediction = gaussian(mean, Matrix::Ones(3, 2));
+  prediction.turns(0) = turn;
+  const Score s = score(prediction, truth);
+  EXPECT_NEAR(s.rmse(0), 0.3, 1e-12);
+  EXPECT_NEAR(s.nlpd(0), near.nlpd(0), 1e-12);
+  EXPECT_EQ(s.coverage.row(0), near.coverage.row(0));
+  EXPECT_GT(s.rmse(1), 10.0);  // the other output is no angle
+}
+
 TEST(Score, TellsTheIntervalsApart) {
   Matrix truth(4, 1);
   truth << 0.6, 1.6, -1.9, 2.1;
@@ -116,6 +134,34 @@ TEST(ScoreModel, PutsTheModelBesideItsBaselines) {
   const double second = filtered + variance / (variance + 0.01) * (9.0 - filtered);
   EXPECT_NEAR(board.one_step.rmse(0), std::hypot(9.0 - filtered, 4.0 - second) / std::sqrt(2.0), 1e-6);
   EXPECT_EQ(board.diverged, 0);
+}
+
+/// A recording that jumps by a turn is as well predicted as one that does not, by model and baselines alike.
+TEST(ScoreModel, AJumpingAngleIsTheSameAngle) {
+  ssm::Model model = walk();
+  for (ssm::Component* c : {&model.gp, &model.linear}) {
+    c->structure.angles = {{0, 2.0}};
+    const Index features = c->structure.features();
+    c->weights = {{Vector::Zero(features), 1e-14 * Matrix::Identity(features, features)}};
+  }
+  ssm::Sequence whole{Matrix(4, 0), Matrix(4, 1)};
+  whole.outputs << 5.0, 6.0, 6.5, 7.0;
+  ssm::Sequence cut = whole;
+  for (double& y : cut.outputs.reshaped()) {
+    y = std::remainder(y, 2.0 * std::numbers::pi);
+  }
+  for (const Index draws : {0, 50}) {
+    const ssm::PredictOptions options{.warmup = 1, .draws = draws};
+    const Scoreboard a = score_model(model, whole, options);
+    const Scoreboard b = score_model(model, cut, options);
+    for (const auto part :
+         {&Scoreboard::free_run, &Scoreboard::one_step, &Scoreboard::mean, &Scoreboard::linear_free_run}) {
+      EXPECT_NEAR((a.*part).rmse(0), (b.*part).rmse(0), 1e-9);
+      EXPECT_NEAR((a.*part).nlpd(0), (b.*part).nlpd(0), 1e-9);
+      EXPECT_EQ((a.*part).coverage, (b.*part).coverage);
+    }
+    EXPECT_EQ(a.free_run.pit, b.free_run.pit);
+  }
 }
 
 TEST(ScoreModel, NothingToScoreIsAnError) {

@@ -42,6 +42,7 @@ bool same_bits(const Matrix& a, const Matrix& b) {
 void expect_same(const ssm::Component& a, const ssm::Component& b) {
   EXPECT_EQ(a.structure.inducing, b.structure.inducing);
   EXPECT_EQ(a.structure.kinematics, b.structure.kinematics);
+  EXPECT_EQ(a.structure.angles, b.structure.angles);
   EXPECT_TRUE(same_bits(a.structure.x0_mean, b.structure.x0_mean));
   EXPECT_TRUE(same_bits(a.structure.x0_sd, b.structure.x0_sd));
   EXPECT_TRUE(same_bits(a.parameters.log_variance, b.parameters.log_variance));
@@ -78,7 +79,7 @@ void expect_contains(const std::string& message, const std::string& text) {
 
 TEST(ModelFile, EveryBitComesBack) {
   for (const bool kinematics : {false, true}) {
-    ssm::Model model = random_model(kinematics);
+    ssm::Model model = random_model(kinematics, kinematics);
     model.gp.parameters.Z(0, 0) = -0.0;
     model.gp.parameters.Z(1, 0) = std::numeric_limits<double>::denorm_min();
     model.gp.parameters.Z(2, 0) = 0.1 + 0.2;
@@ -87,6 +88,7 @@ TEST(ModelFile, EveryBitComesBack) {
     expect_same(model.gp, read.gp);
     expect_same(model.linear, read.linear);
     EXPECT_EQ(model.spec.derivatives, read.spec.derivatives);
+    EXPECT_EQ(model.spec.angles, read.spec.angles);
     EXPECT_EQ(model.spec.ranges, read.spec.ranges);
     EXPECT_EQ(model.spec.states, read.spec.states);
     EXPECT_TRUE(same_bits(model.spec.x0_mean, read.spec.x0_mean));
@@ -179,7 +181,7 @@ TEST(ModelFile, OtherFilesAreRefused) {
 
 TEST(ModelFile, NewerVersionsAreRefused) {
   expect_contains(refusal_of([](auto& json) { json["version"] = 7; }),
-                  "written by a newer gpilot (format version 7, this program reads up to 2)");
+                  "written by a newer gpilot (format version 7, this program reads up to 3)");
   expect_contains(refusal_of([](auto& json) { json["version"] = "1"; }), "version: expected a whole number");
   expect_contains(refusal_of([](auto& json) { json.erase("version"); }), "version");
 }
@@ -203,10 +205,10 @@ void for_each_pointer(const ordered_json& value, const Pointer& at, const Visit&
   }
 }
 
-/// Keys that came with version 2.
+/// Keys that came with versions 2 and 3.
 bool is_newer_than_version_1(const Pointer& at) {
   const std::set<std::string> keys{"dead_time",   "input_lags", "spread", "state_names", "shifts",
-                                   "linear_rows", "validation", "reason", "calibration"};
+                                   "linear_rows", "validation", "reason", "calibration", "angles"};
   return keys.contains(at.back()) || at.to_string() == "/report/structure";
 }
 
@@ -276,6 +278,17 @@ TEST(ModelFile, WrongValuesAreNamed) {
   expect_contains(refusal_of([](auto& j) { j["spec"]["derivatives"][0]["position"] = 2; }),
                   "spec.derivatives[0].position: expected a whole number from 0 to 1, found 2");
   expect_contains(refusal_of([](auto& j) { j["gp"]["structure"]["kinematics"][0]["position"] = 1; }), "kinematics");
+  const auto angle_refusal = [](auto damage) {
+    ordered_json json = ordered_json::parse(format_model(random_model(true, true)));
+    damage(json);
+    return refusal(json.dump());
+  };
+  expect_contains(angle_refusal([](auto& j) { j["spec"]["angles"][0] = "tth"; }), "angles: unknown state 'tth'");
+  expect_contains(angle_refusal([](auto& j) { j["gp"]["structure"]["angles"][0]["state"] = 2; }),
+                  "gp.structure.angles[0].state: expected a whole number from 0 to 1, found 2");
+  expect_contains(angle_refusal([](auto& j) { j["gp"]["structure"]["angles"][0]["omega"] = 0.0; }),
+                  "gp.structure.angles[0].omega: expected a pos");
+  expect_contains(angle_refusal([](auto& j) { j["gp"]["structure"]["mean"] = "linear"; }), "is an angle");
   std::string huge = format_model(random_model());
   huge.replace(huge.find("\"dt\": 0.1"), 9, "\"dt\": 1e999");
   expect_contains(refusal(huge), "out of a double's range");

@@ -234,6 +234,29 @@ TEST(SystemModel, EveryColumnHasARange) {
   }
 }
 
+TEST(SystemModel, AnglesAreDeclaredOnRequestOnly) {
+  const auto angles = [](const char* name, bool declare) {
+    const ssm::ModelSpec spec = model_spec(*systems::make_system(name), true, declare);
+    spec.validate();
+    return spec.angles;
+  };
+  EXPECT_TRUE(angles("pendulum", false).empty());
+  EXPECT_EQ(angles("pendulum", true), std::vector<std::string>{"th"});
+  EXPECT_EQ(angles("cart-pole", true), std::vector<std::string>{"th"});
+  EXPECT_TRUE(angles("tras", true).empty());
+  EXPECT_TRUE(angles("kink", true).empty());
+}
+
+TEST(Trial, DeclaresAnglesToItsModel) {
+  const auto system = systems::make_system("pendulum");
+  TrialOptions options = short_trial("random");
+  options.steps = 1;
+  options.angles = true;
+  const Trial trial = run_trial(*system, Evaluation(*system, true), options);
+  EXPECT_EQ(trial.model.spec.angles, std::vector<std::string>{"th"});
+  EXPECT_EQ(trial.model.gp.structure.angles.size(), 1U);
+}
+
 TEST(TrialOptions, WrongOnesAreNamed) {
   TrialOptions options = short_trial("random");
   options.steps = 0;
@@ -248,6 +271,10 @@ TEST(TrialOptions, WrongOnesAreNamed) {
   EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("until-sd: the strategy 'random'"),
             std::string::npos);
   options.until_sd = std::numeric_limits<double>::quiet_NaN();
+  options.paper = options.angles = true;
+  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(); }),
+            "angles: the paper's model knows none; expected no angles with it");
+  options.paper = false;
   options.initial_controls = Matrix::Zero(1, 1);
   EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 1"), std::string::npos);
 }
