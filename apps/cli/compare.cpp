@@ -33,6 +33,7 @@ struct CompareArguments {
   bool angles = false;
   bool observe_states = false;
   LimitArguments limits;
+  PlanningArguments planning;
   std::string output;
   Format format = Format::kText;
 };
@@ -54,7 +55,8 @@ ComparisonOptions options_from(const CompareArguments& arguments) {
                             .boxes = {},
                             .observe_states = arguments.observe_states,
                             .limits = arguments.limits.parsed(),
-                            .delta = arguments.limits.parsed_delta()};
+                            .delta = arguments.limits.parsed_delta(),
+                            .planning = arguments.planning.parsed()};
   const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
     if (!text.empty()) {
       value = parse_count(option, text, lowest);
@@ -176,6 +178,7 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
       ->allow_extra_args(false);
   add_observe_states(command, arguments.observe_states);
   add_limits(command, arguments.limits);
+  add_planning(command, arguments.planning);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "gpilot/error.hpp"
@@ -129,6 +131,47 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
 
 void add_observe_states(CLI::App& command, bool& observe_states) {
   command.add_flag("--observe-states", observe_states, "measure every state: also th_dot, as y_th_dot, beside y_th");
+}
+
+acquisition::PlanningOptions PlanningArguments::parsed() const {
+  acquisition::PlanningOptions options;
+  const auto count = [](std::string_view option, const std::string& text, auto& value) {
+    if (!text.empty()) {
+      value = static_cast<std::remove_reference_t<decltype(value)>>(parse_count(option, text, 0));
+    }
+  };
+  count("--horizon", horizon, options.horizon);
+  count("--plan-hold", hold, options.hold);
+  count("--commit", commit, options.commit);
+  count("--plan-evaluations", evaluations, options.evaluations);
+  count("--plan-draws", draws, options.draws);
+  if (!milliseconds.empty()) {
+    options.milliseconds = parse_number("--plan-ms", milliseconds);
+    if (evaluations.empty()) {
+      options.evaluations = std::numeric_limits<int>::max();  // the clock alone
+    }
+  }
+  options.validate();
+  return options;
+}
+
+void add_planning(CLI::App& command, PlanningArguments& arguments) {
+  const acquisition::PlanningOptions defaults;
+  const auto add = [&command](const char* name, std::string& text, const char* help, const char* type,
+                              const std::string& otherwise) {
+    command.add_option(name, text, help)->type_name(type)->default_str(otherwise)->group("Planning");
+  };
+  add("--horizon", arguments.horizon, "controls that a strategy plans ahead (default: 10 values in all)", "H", "");
+  add("--plan-hold", arguments.hold, "steps for which a planned control is held", "N",
+      fmt::format("{}", defaults.hold));
+  add("--commit", arguments.commit, "controls of a plan that are applied before the next is made", "K",
+      fmt::format("{}", defaults.commit));
+  add("--plan-evaluations", arguments.evaluations, "plans tried for one decision", "N",
+      fmt::format("{}", defaults.evaluations));
+  add("--plan-ms", arguments.milliseconds,
+      "milliseconds for one decision instead; how many plans were tried is recorded", "MS", "");
+  add("--plan-draws", arguments.draws, "functions drawn from the model to plan under; 0: its mean", "N",
+      fmt::format("{}", defaults.draws));
 }
 
 void add_limits(CLI::App& command, LimitArguments& arguments) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpilot/acquisition/limits.hpp"
+#include "gpilot/acquisition/planning.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/types.hpp"
 
@@ -48,6 +49,14 @@ struct LimitArguments {
   /// Throws InputError if it is given without any limit.
   double parsed_delta() const;
 };
+/// Adds --horizon and what else there is to planning.
+struct PlanningArguments {
+  std::string horizon, hold, commit, evaluations, milliseconds, draws;
+
+  /// Throws InputError naming the option.
+  acquisition::PlanningOptions parsed() const;
+};
+void add_planning(CLI::App& command, PlanningArguments& arguments);
 /// Adds --limit and --delta.
 void add_limits(CLI::App& command, LimitArguments& arguments);
 

@@ -26,7 +26,8 @@ void refuse(const CLI::App& command, std::initializer_list<const char*> options,
 void run_configuration(const CLI::App& command, const RunArguments& arguments) {
   refuse(command,
          {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--angles", "--box",
-          "--observe-states", "--limit", "--delta", "--until-sd"},
+          "--observe-states", "--limit", "--delta", "--until-sd", "--horizon", "--plan-hold", "--commit",
+          "--plan-evaluations", "--plan-ms", "--plan-draws", "--region"},
          "goes with a simulated system; for a rig the configuration says it");
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
@@ -61,6 +62,14 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   add_observe_states(command, arguments.observe_states);
   add_limits(command, arguments.limits);
+  add_planning(command, arguments.planning);
+  command
+      .add_option(
+          "--region", arguments.region,
+          "where the model will be used, for imse and local: th=-0.8:0.8,c=-0.3:0.3 (default: where runs of the "
+          "model under all kinds of controls lead)")
+      ->type_name("NAME=LOW:HIGH,..")
+      ->group("Planning");
   command
       .add_option("--until-sd", arguments.until_sd,
                   "stop when the model's standard deviation where it will be used falls below S; 1 is that of a value "

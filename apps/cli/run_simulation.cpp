@@ -20,6 +20,8 @@
 #include "gpilot/error.hpp"
 #include "gpilot/study/line_file.hpp"
 #include "gpilot/study/model_file.hpp"
+#include "gpilot/study/region.hpp"
+#include "gpilot/study/system_model.hpp"
 #include "gpilot/study/table.hpp"
 #include "gpilot/study/trial.hpp"
 #include "gpilot/study/writable.hpp"
@@ -69,6 +71,9 @@ TrialOptions options_from(const RunArguments& arguments, const System& system) {
       throw InputError(fmt::format("--until-sd: expected a positive number, not '{}'", arguments.until_sd));
     }
   }
+  options.planning = arguments.planning.parsed();
+  options.region = study::parse_region(arguments.region);
+  study::check_region(study::model_spec(system), options.region);
   acquisition::make_strategy(options.strategy);  // throws for an unknown name
   options.validate();
   return options;
@@ -118,6 +123,12 @@ Json configuration(const System& system, const TrialOptions& options) {
   }
   if (!std::isnan(options.until_sd)) {
     json["until_sd"] = options.until_sd;
+  }
+  for (const auto& [name, value] : options.planning.settings()) {
+    json["planning"][name] = value;
+  }
+  for (const ssm::Range& range : options.region) {
+    json["region"][range.name] = {range.low, range.high};
   }
   if (options.limits) {
     json["limits"] = {{"low", by_name(spec.outputs, options.limits->low)},

@@ -10,7 +10,7 @@ namespace gpilot::cli {
 /// What the user typed after `gpilot run`; an empty text was not given.
 struct RunArguments {
   std::string target;
-  std::string strategy = "totmi";
+  std::string strategy = "auto";
   std::string steps = "30";
   std::string initial;
   std::string retrain_every = "1";
@@ -20,6 +20,8 @@ struct RunArguments {
   bool paper = false;
   bool observe_states = false;
   LimitArguments limits;
+  PlanningArguments planning;
+  std::string region;
   std::string until_sd;
   bool angles = false;
   std::string rig;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "gpilot/types.hpp"
 
 namespace gpilot::acquisition {
@@ -19,6 +23,8 @@ struct PlanningOptions {
   /// The same with a horizon: ten values in all and, where outputs have limits, twice as many rows with every control
   /// held for two, since a plan must not end on its way out.
   PlanningOptions with_horizon(Index controls, bool limited) const;
+  /// Every field by its name, for records.
+  std::vector<std::pair<std::string, double>> settings() const;
 };
 
 }  // namespace gpilot::acquisition

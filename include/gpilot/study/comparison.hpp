@@ -35,7 +35,7 @@ struct SystemBox {
 
 struct ComparisonOptions {
   std::vector<std::string> systems;
-  std::vector<std::string> strategies{"random", "randext", "latmi", "totmi"};
+  std::vector<std::string> strategies{"random", "randext", "latmi", "totmi", "auto"};
   Index trials = 50;
   Index steps = 30;
   Index initial = 5;  ///< measurements before the first choice
@@ -47,7 +47,8 @@ struct ComparisonOptions {
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
   /// Where outputs must stay, for every system that has one of that name (see acquisition::make_limits).
   std::vector<acquisition::NamedLimit> limits{};
-  double delta = 0.05;  ///< probability with which a plan may leave them
+  double delta = 0.05;                      ///< probability with which a plan may leave them
+  acquisition::PlanningOptions planning{};  ///< of strategies that plan
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
   void validate() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpilot/acquisition/limits.hpp"
+#include "gpilot/acquisition/planning.hpp"
 #include "gpilot/box.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/ssm/model.hpp"
@@ -31,7 +32,7 @@ struct RigSettings {
 struct StudyConfig {
   std::string name;
   std::uint64_t seed = 0;
-  std::string strategy = "totmi";
+  std::string strategy = "auto";
   Index initial = 5;                                   ///< measurements under random controls before the first choice
   Index steps = 30;                                    ///< controls to choose after them
   Index retrain_every = 1;                             ///< steps between two trainings
@@ -44,6 +45,8 @@ struct StudyConfig {
   acquisition::OutputLimits limits;  ///< [E] where outputs must stay; +-infinity = no limit
   /// A run ends after a choice whose reference_sd is below this, scaled units; NaN = never.
   double until_sd = std::numeric_limits<double>::quiet_NaN();
+  acquisition::PlanningOptions planning;
+  std::string region;  ///< where the model will be used, as parse_region() reads it; "": where its runs lead
   inference::FitOptions fit;
   RigSettings rig;
 

@@ -18,9 +18,10 @@
 namespace gpilot::study {
 
 struct ExplorationOptions {
-  std::string strategy = "totmi";
+  std::string strategy = "auto";
   inference::FitOptions fit;
   acquisition::PlanningOptions planning{};  ///< of strategies that plan
+  std::vector<ssm::Range> region{};         ///< where the model will be used, user units; empty: where its runs lead
   Index retrain_every = 1;                  ///< steps between two trainings; in between the filter carries the state on
   bool landscape = false;                   ///< keep the criterion's values over the box (one control only)
   std::uint64_t seed = 0;

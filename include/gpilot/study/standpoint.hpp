@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/box.hpp"
@@ -21,6 +22,7 @@ struct Decision {
   const Box* whole_box = nullptr;         ///< of the controls after the next; null: `box`
   const Vector* slew = nullptr;           ///< [P] largest change between controls, infinity = none; null: none
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, the next control first; null: none
+  const std::vector<ssm::Range>* region = nullptr;  ///< where the model will be used; null or empty: not declared
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
   std::uint32_t step = 0;

@@ -17,7 +17,7 @@
 namespace gpilot::study {
 
 struct TrialOptions {
-  std::string strategy = "totmi";
+  std::string strategy = "auto";
   Index steps = 30;
   Index initial = 5;  ///< measurements before the first choice, at least 2
   Index retrain_every = 1;
@@ -32,6 +32,8 @@ struct TrialOptions {
   std::optional<acquisition::OutputLimits> limits{};
   /// The trial ends when ExplorationStep::reference_sd falls below this, scaled units; NaN = never.
   double until_sd = std::numeric_limits<double>::quiet_NaN();
+  acquisition::PlanningOptions planning{};  ///< of strategies that plan
+  std::vector<ssm::Range> region{};         ///< where the model will be used, user units; empty: where its runs lead
   /// Makes a strategy of one's own instead of the one named above.
   std::function<std::unique_ptr<acquisition::Strategy>()> make_strategy{};
 

@@ -41,6 +41,15 @@ void PlanningOptions::validate() const {
   }
 }
 
+std::vector<std::pair<std::string, double>> PlanningOptions::settings() const {
+  return {{"horizon", static_cast<double>(horizon)},
+          {"hold", static_cast<double>(hold)},
+          {"commit", static_cast<double>(commit)},
+          {"evaluations", static_cast<double>(evaluations)},
+          {"milliseconds", milliseconds},
+          {"draws", static_cast<double>(draws)}};
+}
+
 PlanningOptions PlanningOptions::with_horizon(Index controls, bool limited) const {
   PlanningOptions result = *this;
   if (horizon == 0) {

@@ -43,13 +43,14 @@ RunJob trial_runner(const ComparisonOptions& options) {
     benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
                      std::forward_as_tuple(std::move(system), std::move(limits), options.angles));
   }
-  const TrialOptions common{.steps = options.steps,
-                            .initial = options.initial,
-                            .retrain_every = options.retrain_every,
-                            .seed = options.seed,
-                            .paper = options.paper,
-                            .angles = options.angles,
-                            .initial_controls = {}};
+  TrialOptions common{.steps = options.steps,
+                      .initial = options.initial,
+                      .retrain_every = options.retrain_every,
+                      .seed = options.seed,
+                      .paper = options.paper,
+                      .angles = options.angles,
+                      .initial_controls = {}};
+  common.planning = options.planning;
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
     TrialOptions trial = common;
     trial.strategy = job.strategy;

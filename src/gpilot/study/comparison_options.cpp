@@ -72,6 +72,7 @@ void ComparisonOptions::validate() const {
   check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
   check_names("strategies", strategies, [](const std::string& name) { acquisition::make_strategy(name); });
   constexpr Index kMost = 1'000'000;  // records of all trials are held in memory in the end
+  planning.validate();
   check_count("trials", trials, 1, kMost);
   check_count("steps", steps, 1, kMost);
   check_count("initial", initial, 2, kMost);

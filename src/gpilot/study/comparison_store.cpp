@@ -58,6 +58,14 @@ Json limits_of(const ComparisonOptions& options) {
   return limits;
 }
 
+Json planning_of(const acquisition::PlanningOptions& planning) {
+  Json json;
+  for (const auto& [name, value] : planning.settings()) {
+    json[name] = value;
+  }
+  return json;
+}
+
 Json configuration_of(const ComparisonOptions& options) {
   return {{"format", "gpilot-comparison"},
           {"version", 1},
@@ -73,6 +81,7 @@ Json configuration_of(const ComparisonOptions& options) {
           {"angles", options.angles},
           {"observe_states", options.observe_states},
           {"limits", limits_of(options)},
+          {"planning", planning_of(options.planning)},
           {"boxes", boxes_of(options)}};
 }
 
@@ -93,6 +102,9 @@ void check_grown(const std::string& directory, const std::string& field, const J
 
 /// What comparisons had that were stored before a field was.
 Json earlier_value(const std::string& field) {
+  if (field == "planning") {
+    return planning_of({});
+  }
   return field == "observe_states" || field == "angles" ? Json(false) : field == "limits" ? Json::object() : Json();
 }
 

@@ -9,6 +9,7 @@
 #include "config_archives.hpp"
 #include "config_layout.hpp"
 #include "gpilot/study/read_text.hpp"
+#include "gpilot/study/region.hpp"
 #include "gpilot/suggest.hpp"
 #include "printable.hpp"
 #include "toml_reader.hpp"
@@ -254,6 +255,12 @@ void StudyConfig::validate() const {
   }
   check_nodes(model);
   check_until_sd(*this);
+  try {
+    planning.validate();
+    check_region(model, parse_region(region));
+  } catch (const InputError& error) {
+    throw ConfigError({"planning", -1, "", ""}, error.what());
+  }
   try {
     fit.validate();
   } catch (const InputError& error) {

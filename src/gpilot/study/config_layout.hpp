@@ -170,6 +170,20 @@ void describe_model(Archive& file, Model& m) {
   file.count({"node_points", "their number; 0 = the rule's own"}, m.node_points, 0, 1000);
 }
 
+template <class Archive, class Config>
+void describe_planning(Archive& file, Config& c) {
+  auto& o = c.planning;
+  file.count({"horizon", "controls planned ahead; 0 = ten values in all"}, o.horizon, 0, 200);
+  file.count({"hold", "steps for which a planned control is held"}, o.hold, 1, 200);
+  file.count({"commit", "controls of a plan that are applied before the next is made"}, o.commit, 1, 200);
+  file.count({"evaluations", "plans tried for one decision"}, o.evaluations, 1, 1000000);
+  file.number({"milliseconds", "at most this long for one decision; 0 = no clock"}, o.milliseconds,
+              NumberRule::kNotNegative);
+  file.count({"draws", "functions drawn from the model to plan under; 0 = its mean"}, o.draws, 0, 200);
+  file.text({"region", "where the model will be used (default: where its runs lead)", "\"y=-0.5:0.5, u=-1:1\""},
+            c.region, 1000);
+}
+
 template <class Archive, class Options>
 void describe_training(Archive& file, Options& o) {
   using inference::Method;
@@ -213,6 +227,7 @@ void describe_config(Archive& file, Config& c, Entries& e) {
   file.entries("output", e.outputs, [](auto& a, auto& entry) { describe_output(a, entry); });
   file.entries("state", e.states, [](auto& a, auto& entry) { describe_state(a, entry); });
   file.section("model", [&](auto& a) { describe_model(a, c.model); });
+  file.section("planning", [&](auto& a) { describe_planning(a, c); });
   file.section("training", [&](auto& a) { describe_training(a, c.fit); });
   file.section("rig", [&](auto& a) { describe_rig(a, c.rig); });
 }

@@ -24,6 +24,7 @@ const std::map<std::string_view, std::string_view> kTitles{
      "What the dynamics remember, a section [[state]] for each. Without any, the outputs are the states. A velocity\n"
      "# that is not measured is worth declaring: it is the derivative of its position."},
     {"model", "What is learned. The defaults suit most rigs."},
+    {"planning", "How strategies that plan do it. The defaults suit most rigs."},
     {"training", "How it is learned. The defaults suit most rigs."},
     {"rig",
      "The program that drives the rig. It speaks the rig protocol: lines of JSON on its standard input and output."},
@@ -37,7 +38,8 @@ class ExampleWriter {
 
   template <class Describe>
   void section(const char* name, Describe describe) {
-    const bool as_is = name == std::string_view("model") || name == std::string_view("training");
+    const bool as_is = name == std::string_view("model") || name == std::string_view("planning") ||
+                       name == std::string_view("training");
     title(name);
     text_ += fmt::format("[{}]\n", name);
     ListArchive list;

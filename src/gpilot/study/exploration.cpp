@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "gpilot/error.hpp"
+#include "gpilot/study/region.hpp"
 #include "gpilot/study/standpoint.hpp"
 
 namespace gpilot::study {
@@ -69,6 +71,7 @@ void ExplorationOptions::validate() const {
     throw InputError(fmt::format("until-sd: {}, expected a positive number", until_sd));
   }
   fit.validate();
+  planning.validate();
 }
 
 std::string sure_enough_words(double reference_sd, double until_sd, Index steps) {
@@ -87,12 +90,14 @@ struct Exploration::State {
   std::vector<ExplorationStep> steps;
   std::optional<ExplorationStep> pending;  ///< asked, not yet observed
   Index since_training = 0;
-  Matrix plan;  ///< what is left of the newest one, the next control first
+  Matrix plan;          ///< what is left of the newest one, the next control first
+  Index committed = 0;  ///< controls of it that are applied before another is made
 
   void train(ExplorationStep& step);
   void filter_on(ExplorationStep& step);
   ExplorationStep choose();
   void append(VectorRef applied, VectorRef outputs);
+  void advance_plan();
 };
 
 /// Between two trainings the filter carries the belief over the newest row. Where it fails the belief stays.
@@ -133,15 +138,22 @@ ExplorationStep Exploration::State::choose() {
   const auto begin = std::chrono::steady_clock::now();
   ExplorationStep step;
   step.step = static_cast<Index>(steps.size());
+  if (committed > 0 && plan.rows() > 0) {
+    step.asked = plan.row(0).transpose();
+    step.criterion = kNaN;
+    return step;
+  }
   const ssm::Dataset history{data};
   acquisition::Choice choice = standpoint->choose(*strategy, {.box = box,
                                                               .history = &history,
                                                               .planning = options.planning,
-                                                              .previous_plan = plan.rows() > 1 ? &plan : nullptr,
+                                                              .previous_plan = plan.rows() > 0 ? &plan : nullptr,
+                                                              .region = &options.region,
                                                               .seed = options.seed,
                                                               .trial = options.trial,
                                                               .step = static_cast<std::uint32_t>(step.step)});
-  plan = choice.plan.rows() > 1 ? Matrix(choice.plan.bottomRows(choice.plan.rows() - 1)) : Matrix();
+  plan = choice.plan;
+  committed = options.planning.commit;
   step.asked = std::move(choice.control);
   step.criterion = choice.value;
   step.evaluations = choice.evaluations;
@@ -171,6 +183,7 @@ Exploration::Exploration(ssm::ModelSpec spec, Box box, ssm::Sequence initial, Ex
   if (options.limits) {
     options.limits->validate(spec.outputs);
   }
+  check_region(spec, options.region);
   s.strategy = std::move(strategy);
   s.spec = std::move(spec);
   s.box = std::move(box);
@@ -206,6 +219,12 @@ const ExplorationStep& Exploration::choice() const {
   return *state_->pending;
 }
 
+/// The plan goes on from the next row.
+void Exploration::State::advance_plan() {
+  plan = plan.rows() > 1 ? Matrix(plan.bottomRows(plan.rows() - 1)) : Matrix();
+  committed = std::max<Index>(committed - 1, 0);
+}
+
 /// The newest row, on its way before anything can fail.
 void Exploration::State::append(VectorRef applied, VectorRef outputs) {
   const Index T = data.rows();
@@ -232,6 +251,7 @@ const ExplorationStep& Exploration::observe(VectorRef applied, VectorRef outputs
   step.status = s.standpoint->model().report.status;
   step.chosen = s.standpoint->model().report.chosen;
   s.append(applied, outputs);
+  s.advance_plan();
   s.steps.push_back(std::move(step));
   if (++s.since_training >= s.options.retrain_every) {
     s.train(s.steps.back());

@@ -4,6 +4,7 @@
 
 #include "gpilot/error.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/study/region.hpp"
 
 namespace gpilot::study {
 
@@ -104,6 +105,11 @@ acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, co
   if (decision.previous_plan != nullptr) {
     plan = rows_converted(*decision.previous_plan, [this](VectorRef c) { return scaled_control(c); });
     here.previous_plan = &plan;
+  }
+  Box region;
+  if (decision.region != nullptr && !decision.region->empty()) {
+    region = scaled_region(model_, *decision.region, here.whole_box != nullptr ? whole : inside);
+    here.region = &region;
   }
   acquisition::Choice choice = strategy.choose(here);
   // Rounding on the way through scaled units must not leave the box.

@@ -12,7 +12,9 @@
 #include "gpilot/study/exploration.hpp"
 #include "gpilot/study/model_file.hpp"
 #include "gpilot/study/reach.hpp"
+#include "gpilot/study/region.hpp"
 #include "gpilot/study/study_error.hpp"
+#include "numbers_text.hpp"
 #include "stamp.hpp"
 
 namespace gpilot::study {
@@ -268,6 +270,26 @@ Vector Study::State::previous_control(const SequenceRecord& sequence) const {
   return config.safe;
 }
 
+/// What is left of the newest plan, if its sequence goes on from the step that it was made in.
+Study::State::Plan Study::State::plan_left(const SequenceRecord& sequence) const {
+  if (steps.empty() || steps.back().sequence != sequence.id || steps.back().status != StepStatus::kTold ||
+      steps.back().plan.empty()) {
+    return {};
+  }
+  Plan plan;
+  const Vector numbers = parse_numbers(steps.back().plan);
+  const Index P = config.box.low.size();
+  const Index rows = numbers.size() / P;
+  plan.controls = numbers.reshaped(P, rows).transpose().bottomRows(std::max<Index>(rows - 1, 0));
+  // Steps that only followed a plan have no evaluations.
+  Index done = 1;
+  for (auto step = steps.rbegin(); step != steps.rend() && step->evaluations == 0; ++step) {
+    ++done;
+  }
+  plan.committed = plan.controls.rows() > 0 ? std::max<Index>(config.planning.commit - done, 0) : 0;
+  return plan;
+}
+
 StepRecord Study::State::choose(const SequenceRecord& sequence) {
   StepRecord step;
   step.id = static_cast<Index>(steps.size()) + 1;
@@ -282,23 +304,39 @@ StepRecord Study::State::choose(const SequenceRecord& sequence) {
           return s.sequence == sequence.id && s.status == StepStatus::kTold;
         });
     try {
+      const std::vector<ssm::Range> region = parse_region(config.region);
+      const Plan plan = chosen ? plan_left(sequence) : Plan{};
+      if (plan.committed > 0) {
+        step.asked = plan.controls.row(0).transpose().cwiseMax(reach.low).cwiseMin(reach.high);
+        step.plan = format_numbers(plan.controls.transpose().reshaped());
+        step.phase = StepPhase::kChosen;
+        step.reason = "by the plan of an earlier step";
+        return step;
+      }
       std::optional<ssm::Dataset> history;
       if (has_rows) {
         history = data(step.id);
       }
-      const acquisition::Choice choice = standpoint->choose(chosen ? *strategy : *acquisition::make_strategy("random"),
-                                                            {.box = reach,
-                                                             .history = history ? &*history : nullptr,
-                                                             .whole_box = &config.box,
-                                                             .slew = &config.slew,
-                                                             .seed = config.seed,
-                                                             .step = static_cast<std::uint32_t>(step.id)});
+      const acquisition::Choice choice =
+          standpoint->choose(chosen ? *strategy : *acquisition::make_strategy("random"),
+                             {.box = reach,
+                              .history = history ? &*history : nullptr,
+                              .planning = config.planning,
+                              .whole_box = &config.box,
+                              .slew = &config.slew,
+                              .previous_plan = plan.controls.rows() > 0 ? &plan.controls : nullptr,
+                              .region = &region,
+                              .seed = config.seed,
+                              .step = static_cast<std::uint32_t>(step.id)});
       step.asked = choice.control;
       step.criterion = choice.value;
       step.evaluations = choice.evaluations;
       step.violation = choice.violation;
       step.safe = choice.safe;
       step.reference_sd = choice.reference_sd;
+      if (choice.plan.rows() > 0) {
+        step.plan = format_numbers(choice.plan.transpose().reshaped());
+      }
       step.phase = chosen ? StepPhase::kChosen : StepPhase::kRandom;
       step.training = newest_model() != nullptr ? newest_model()->id : 0;
       return step;

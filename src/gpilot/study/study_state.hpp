@@ -58,6 +58,12 @@ struct Study::State {
   SequenceRecord next_sequence(SequenceOrigin origin, const Vector& outputs, std::string reason) const;
   SequenceRecord sequence_for_next_step() const;
   StepRecord choose(const SequenceRecord& sequence);
+
+  struct Plan {
+    Matrix controls;      ///< [.. x P] what is left, the next control first
+    Index committed = 0;  ///< of them, to apply before another plan is made
+  };
+  Plan plan_left(const SequenceRecord& sequence) const;
   /// Where the control was before the next step of a sequence.
   Vector previous_control(const SequenceRecord& sequence) const;
 

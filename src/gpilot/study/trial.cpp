@@ -78,6 +78,7 @@ acquisition::Choice limited_control(const systems::System& system, const ssm::Da
     const auto step = kInitialSteps + static_cast<std::uint32_t>(history.front().rows());
     return standpoint.choose(*acquisition::make_strategy("random"), {.box = system.spec().control_box,
                                                                      .history = &history,
+                                                                     .planning = options.planning,
                                                                      .seed = options.seed,
                                                                      .trial = options.trial,
                                                                      .step = step});
@@ -161,6 +162,8 @@ void run_trial(const systems::System& system, const Evaluation& evaluation, cons
   options.validate();
   ExplorationOptions exploration_options{.strategy = options.strategy,
                                          .fit = {},
+                                         .planning = options.planning,
+                                         .region = options.region,
                                          .retrain_every = options.retrain_every,
                                          .landscape = options.landscape,
                                          .seed = options.seed,

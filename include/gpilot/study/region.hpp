@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "gpilot/box.hpp"
+#include "gpilot/ssm/model.hpp"
+
+/// The region of states and controls where a model will be used, as a user declares it.
+namespace gpilot::study {
+
+/// "th=-0.8:0.8, c=-0.3:0.3": names of states, of outputs that measure one, or of inputs, with ranges in their units.
+/// Throws InputError for text of another form.
+std::vector<ssm::Range> parse_region(std::string_view text);
+
+/// Throws InputError for a name that the model does not have (with the nearest one), a name twice or an empty range.
+void check_region(const ssm::ModelSpec& spec, const std::vector<ssm::Range>& region);
+
+/// The region as a box of (x, c) in scaled units [D + P]. A state that is not named has its range, a control that is
+/// not named the whole of `box`, which is in scaled units.
+Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region, const Box& box);
+
+}  // namespace gpilot::study
