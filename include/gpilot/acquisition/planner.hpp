@@ -13,7 +13,7 @@ struct PlanSearch {
   const Situation& situation;
   const std::vector<gp::PackedPosterior>& uncertainty;  ///< of the transition function
   PlanCriterion& criterion;
-  const Vector* first = nullptr;  ///< [P] a control that plans of the first generation begin with, or null
+  const Vector* first = nullptr;  ///< [P] a control that half of the plans begin with, or null
 };
 
 /// The best sequence of controls found by random shooting with elites (the cross-entropy method): generations of plans,

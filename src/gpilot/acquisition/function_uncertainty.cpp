@@ -35,6 +35,8 @@ struct Past {
 struct Stretch {
   Index row = 0;
   Index transitions = 0;
+
+  Index rows() const { return transitions + 1; }
 };
 
 std::vector<Stretch> stretches(const ssm::Series& series, Index rows) {
@@ -48,9 +50,10 @@ std::vector<Stretch> stretches(const ssm::Series& series, Index rows) {
   return result;
 }
 
-/// Adds one sequence, whose transitions are those from k on.
-void add_stretch(const Situation& situation, const Stretch& stretch, Index k, const std::vector<Matrix>& slopes,
-                 Past& past) {
+/// Adds one sequence, whose transitions are those from k on and whose rows of outputs those from `row` on: the outputs
+/// of its first row say nothing about f but where it began.
+void add_stretch(const Situation& situation, const Stretch& stretch, Index k, Index row,
+                 const std::vector<Matrix>& slopes, Past& past) {
   const ssm::Transition& transition = situation.transition;
   const ssm::Series& series = *situation.history;
   const ssm::Parameters& p = transition.parameters();
@@ -66,17 +69,19 @@ void add_stretch(const Situation& situation, const Stretch& stretch, Index k, co
     F.push_back(transition.left_inverse() * slope);
   }
   Matrix response;
-  Matrix start;
-  output_response(F, transition.left_inverse(), p.C, response, start);
+  Matrix later;
+  output_response(F, transition.left_inverse(), p.C, response, later);
+  Matrix start(E * (H + 1), D);
+  start << p.C, later;
   const ssm::StartPrior x0 =
       ssm::start_prior(transition.structure(), series.broad[static_cast<std::size_t>(stretch.row)]);
-  auto noise = past.noise.block(E * k, E * k, E * H, E * H);
+  auto noise = past.noise.block(E * row, E * row, E * (H + 1), E * (H + 1));
   noise = start * x0.sd.cwiseAbs2().asDiagonal() * start.transpose();
-  noise.diagonal() += p.log_r.array().exp().matrix().replicate(H, 1);
+  noise.diagonal() += p.log_r.array().exp().matrix().replicate(H + 1, 1);
   for (Index d = 0; d < D; ++d) {
     const auto to_row = response.middleCols(d * H, H);
-    past.response[static_cast<std::size_t>(d)].block(E * k, k, E * H, H) = to_row;
-    noise.noalias() += transition.process_variance()(d) * to_row * to_row.transpose();
+    past.response[static_cast<std::size_t>(d)].block(E * (row + 1), k, E * H, H) = to_row;
+    noise.bottomRightCorner(E * H, E * H).noalias() += transition.process_variance()(d) * to_row * to_row.transpose();
   }
 }
 
@@ -85,7 +90,7 @@ void keep_measured(const ssm::Series& series, const std::vector<Stretch>& parts,
   std::vector<Index> measured;
   Index at = 0;
   for (const Stretch& part : parts) {
-    for (Index t = part.row + 1; t <= part.row + part.transitions; ++t) {
+    for (Index t = part.row; t < part.row + part.rows(); ++t) {
       for (Index e = 0; e < series.outputs.rows(); ++e, ++at) {
         if (!std::isnan(series.outputs(e, t))) {
           measured.push_back(at);
@@ -102,9 +107,9 @@ void keep_measured(const ssm::Series& series, const std::vector<Stretch>& parts,
 Past linearised_past(const Situation& situation, const std::vector<Stretch>& parts, Index T) {
   const ssm::Transition& transition = situation.transition;
   const ssm::Structure& s = transition.structure();
-  Past past{Matrix(T, s.inputs()),
-            std::vector<Matrix>(static_cast<std::size_t>(s.states), Matrix::Zero(s.outputs * T, T)),
-            Matrix::Zero(s.outputs * T, s.outputs * T)};
+  const Index outputs = s.outputs * (T + static_cast<Index>(parts.size()));
+  Past past{Matrix(T, s.inputs()), std::vector<Matrix>(static_cast<std::size_t>(s.states), Matrix::Zero(outputs, T)),
+            Matrix::Zero(outputs, outputs)};
   Index k = 0;
   for (const Stretch& part : parts) {
     past.X.block(k, 0, part.transitions, s.states) = situation.q->m.middleCols(part.row, part.transitions).transpose();
@@ -119,9 +124,11 @@ Past linearised_past(const Situation& situation, const std::vector<Stretch>& par
     posterior.predict(past.X, points, mean, slopes.emplace_back());
   }
   k = 0;
+  Index row = 0;
   for (const Stretch& part : parts) {
-    add_stretch(situation, part, k, slopes, past);
+    add_stretch(situation, part, k, row, slopes, past);
     k += part.transitions;
+    row += part.rows();
   }
   keep_measured(*situation.history, parts, past);
   return past;

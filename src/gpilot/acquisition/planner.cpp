@@ -17,6 +17,7 @@ namespace {
 constexpr Index kGeneration = 32;  ///< plans in lock step
 constexpr std::size_t kElites = 6;
 constexpr Index kNearBest = 8;         ///< plans of a generation that vary the best one
+constexpr Index kNew = 8;              ///< plans of a generation that are drawn anew while none is safe
 constexpr double kLeastSpread = 0.02;  ///< of the box
 constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls by kShrink a generation
 constexpr double kShrink = 0.7;
@@ -60,6 +61,7 @@ class Search {
         output_variance_(situation_.transition.parameters().log_r.array().exp()) {
     const Box& box = situation_.whole_box != nullptr ? *situation_.whole_box : situation_.box;
     low_ = box.low;
+    high_ = box.high;
     width_ = box.high - box.low;
   }
 
@@ -71,9 +73,10 @@ class Search {
              std::chrono::duration<double, std::milli>(Clock::now() - begin).count() > options_.milliseconds;
     };
     for (Index generation = 0; tried_ < options_.evaluations && (generation == 0 || !late()); ++generation) {
-      // A whole generation is drawn whatever part of the budget is left: the numbers are the same for any budget.
+      // A whole generation is drawn and rolled out whatever part of the budget is left: the numbers are the same, to
+      // the last bit, for any budget.
       const Matrix unit = generation == 0 ? first_generation() : next_generation(generation);
-      evaluate(unit.leftCols(std::min<Index>(kGeneration, options_.evaluations - tried_)));
+      evaluate(unit, std::min<Index>(kGeneration, options_.evaluations - tried_));
     }
     const Tried& best = elites_.front();
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -94,7 +97,7 @@ class Search {
     Vector plan(P_ * H_);
     for (Index t = 0; t < H_; ++t) {
       auto c = plan.segment(t * P_, P_);
-      c = low_ + width_.cwiseProduct(unit.segment((t / options_.hold) * P_, P_));
+      c = (low_ + width_.cwiseProduct(unit.segment((t / options_.hold) * P_, P_))).cwiseMin(high_);  // despite rounding
       if (t == 0) {
         c = c.cwiseMax(situation_.box.low).cwiseMin(situation_.box.high);
       } else if (situation_.slew != nullptr) {
@@ -107,26 +110,29 @@ class Search {
 
   Vector to_unit(VectorRef control) const { return (control - low_).cwiseQuotient(width_).cwiseMax(0.0).cwiseMin(1.0); }
 
-  /// Sequences that hold values or corners of the box for a while and, first of all, what is left of the previous plan.
+  /// Column n: a sequence that holds values or corners of the box for a while.
+  void draw(Matrix& unit, Index n) {
+    const Index longest = 1 + random_.index(blocks_);
+    for (Index b = 0, held = 0; b < blocks_; ++b, --held) {
+      if (held > 0) {
+        unit.block(b * P_, n, P_, 1) = unit.block((b - 1) * P_, n, P_, 1);
+        continue;
+      }
+      held = 1 + random_.index(longest);
+      for (Index p = 0; p < P_; ++p) {
+        const double u = random_.uniform();
+        unit(b * P_ + p, n) = n % 2 == 0 ? std::round(u) : u;
+      }
+    }
+  }
+
+  /// Drawn sequences and, first of all, what is left of the previous plan.
   Matrix first_generation() {
     Matrix unit(blocks_ * P_, kGeneration);
     for (Index n = 0; n < kGeneration; ++n) {
-      const Index longest = 1 + random_.index(blocks_);
-      for (Index b = 0, held = 0; b < blocks_; ++b, --held) {
-        if (held > 0) {
-          unit.block(b * P_, n, P_, 1) = unit.block((b - 1) * P_, n, P_, 1);
-          continue;
-        }
-        held = 1 + random_.index(longest);
-        for (Index p = 0; p < P_; ++p) {
-          const double u = random_.uniform();
-          unit(b * P_ + p, n) = n % 2 == 0 ? std::round(u) : u;
-        }
-      }
-      if (search_.first != nullptr) {
-        unit.block(0, n, P_, 1) = to_unit(*search_.first);
-      }
+      draw(unit, n);
     }
+    begin_with_first(unit);
     if (situation_.previous_plan != nullptr && situation_.previous_plan->rows() > 0) {
       const Matrix& previous = *situation_.previous_plan;
       for (Index b = 0; b < blocks_; ++b) {
@@ -135,6 +141,15 @@ class Search {
       }
     }
     return unit;
+  }
+
+  /// Half of the plans begin with the control that is wished for; the others look for what to do where that is unsafe.
+  void begin_with_first(Matrix& unit) const {
+    for (Index n = 0; search_.first != nullptr && n < unit.cols(); ++n) {
+      if (n % 4 < 2) {
+        unit.block(0, n, P_, 1) = to_unit(*search_.first);
+      }
+    }
   }
 
   Matrix next_generation(Index generation) {
@@ -157,7 +172,13 @@ class Search {
         unit.col(n) = elites_.front().unit + step * unit.col(n);
       }
     }
-    return unit.cwiseMax(0.0).cwiseMin(1.0);
+    unit = unit.cwiseMax(0.0).cwiseMin(1.0);
+    begin_with_first(unit);
+    // Where nothing is safe, elites can be alike in what is wrong with them: some plans are drawn anew.
+    for (Index n = kNew; limited() && !elites_.front().safe && n < 2 * kNew; ++n) {
+      draw(unit, n);
+    }
+    return unit;
   }
 
   /// Mean over the functions drawn of value and violation.
@@ -190,19 +211,20 @@ class Search {
     tried.safe = !limited() || tried.violation <= situation_.limits->delta;
   }
 
-  void evaluate(const Matrix& unit) {
+  /// Tries the first `count` plans.
+  void evaluate(const Matrix& unit, Index count) {
     Matrix plans(P_ * H_, unit.cols());
     for (Index n = 0; n < unit.cols(); ++n) {
       plans.col(n) = expand(unit.col(n));
     }
     paths_.run(plans);
     search_.criterion.prepare(paths_);
-    for (Index n = 0; n < unit.cols(); ++n) {
+    for (Index n = 0; n < count; ++n) {
       Tried tried{unit.col(n), plans.col(n)};
       judge(n, tried);
       elites_.push_back(std::move(tried));
     }
-    tried_ += unit.cols();
+    tried_ += count;
     std::ranges::stable_sort(elites_, &Tried::better_than);
     elites_.resize(std::min(elites_.size(), kElites));
   }
@@ -213,7 +235,7 @@ class Search {
   PlanningOptions options_;
   Index H_, blocks_;
   RollOut paths_;
-  Vector low_, width_;  ///< [P] of the box
+  Vector low_, high_, width_;  ///< [P] of the box
   RandomStream random_;
   Vector output_variance_;     ///< [E]
   std::vector<Tried> elites_;  ///< best first

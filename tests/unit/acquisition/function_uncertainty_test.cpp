@@ -1,0 +1,181 @@
+#include "gpilot/acquisition/function_uncertainty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/dense_plan.hpp"
+#include "support/random_situation.hpp"
+#include "support/reference_kernels.hpp"
+
+namespace gpilot::acquisition {
+namespace {
+
+using test::RandomSituation;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Two sequences, the second with a broad start, outputs missing here and there.
+ssm::Series two_sequences(const RandomSituation::Options& o) {
+  RandomStream random(o.seed, Purpose::kTest, 30);
+  ssm::Sequence one{random.normal_matrix(5, o.controls), random.normal_matrix(5, o.outputs)};
+  ssm::Sequence two{random.normal_matrix(3, o.controls), random.normal_matrix(3, o.outputs)};
+  one.outputs(0, 0) = kNaN;
+  one.outputs(2, o.outputs - 1) = kNaN;
+  two.outputs.row(1).setConstant(kNaN);
+  two.broad_start = true;
+  return ssm::concatenate({one, two});
+}
+
+/// The model's kernel with what the header promises: at least a small variance, at most a certain length scale.
+Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X) {
+  const bool stationary = basis.inducing() > 0;
+  const double variance = stationary ? std::max(basis.variance, 0.01) : 0.01;
+  Vector length_scales = Vector::Constant(X.cols(), 4.0);
+  if (stationary) {
+    length_scales = length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());
+  }
+  Matrix K = test::reference_gram(basis.kind, variance, length_scales, X, X);
+  if (basis.linear_sd.size() > 0) {
+    const Vector s2 = basis.linear_sd.cwiseMax(0.1).cwiseAbs2();
+    K += X * s2.head(X.cols()).asDiagonal() * X.transpose();
+    K.array() += s2(X.cols());
+  }
+  return K;
+}
+
+/// The covariance of every Gaussian process at further points given all outputs, from one joint Gaussian of the first
+/// states, the noises, f at the smoothed points and at the further ones.
+std::vector<Matrix> brute_force(const Situation& situation, const Matrix& further) {
+  const ssm::Transition& transition = situation.transition;
+  const ssm::Structure& s = transition.structure();
+  const ssm::Series& series = *situation.history;
+  const auto G = static_cast<Index>(s.gp_rows().size());
+  const Index T = series.transitions();
+  const Index E = s.outputs;
+  const Vector q = transition.parameters().log_q.array().exp();
+  const Vector r = transition.parameters().log_r.array().exp();
+  Matrix X(T + further.rows(), s.inputs());
+  Matrix to_function = Matrix::Zero(E * series.rows(), G * T);
+  Matrix noise = Matrix::Zero(E * series.rows(), E * series.rows());
+  Index k = 0;
+  for (std::size_t n = 0; n + 1 < series.start.size(); ++n) {
+    const Index first = series.start[n];
+    const Index H = series.start[n + 1] - first - 1;
+    Matrix points(H, s.inputs());
+    points << situation.q->m.middleCols(first, H).transpose(), series.controls.middleCols(first, H).transpose();
+    X.middleRows(k, H) = points;
+    const test::DensePath path = test::dense_path(transition, points);
+    const Index at = E * first;
+    const Index size = E * (H + 1);
+    for (Index g = 0; g < G; ++g) {
+      to_function.block(at, g * T + k, size, H) = path.to_function.middleCols(g * H, H);
+    }
+    const Vector sd =
+        series.broad[static_cast<std::size_t>(first)] ? Vector::Constant(s.states, ssm::kBroadStartSd) : s.x0_sd;
+    noise.block(at, at, size, size) = path.to_start * sd.cwiseAbs2().asDiagonal() * path.to_start.transpose() +
+                                      path.to_noise * q.replicate(H, 1).asDiagonal() * path.to_noise.transpose();
+    noise.block(at, at, size, size).diagonal() += r.replicate(H + 1, 1);
+    k += H;
+  }
+  X.bottomRows(further.rows()) = further;
+  std::vector<Matrix> K;
+  std::vector<Matrix> past;
+  for (Index g = 0; g < G; ++g) {
+    K.push_back(exploration_gram(transition.bases()[static_cast<std::size_t>(g)], X));
+    past.push_back(K.back().topLeftCorner(T, T));
+  }
+  const Matrix outputs = noise + to_function * test::block_diagonal(past) * to_function.transpose();
+  std::vector<Index> measured;
+  for (Index i = 0; i < outputs.rows(); ++i) {
+    if (!std::isnan(series.outputs(i % E, i / E))) {
+      measured.push_back(i);
+    }
+  }
+  std::vector<Matrix> result;
+  for (Index g = 0; g < G; ++g) {
+    const Matrix& own = K[static_cast<std::size_t>(g)];
+    const Matrix cross = to_function.middleCols(g * T, T) * own.topRightCorner(T, further.rows());
+    result.push_back(test::conditioned(own.bottomRightCorner(further.rows(), further.rows()),
+                                       Matrix(cross(measured, Eigen::all)), Matrix(outputs(measured, measured))));
+  }
+  return result;
+}
+
+TEST(FunctionUncertainty, IsThatOfTheFunctionGivenAllOutputs) {
+  const std::vector<RandomSituation::Options> cases{
+      {},
+      {.states = 3, .controls = 2, .outputs = 2, .kernel = kernels::Kind::kMatern52, .seed = 2},
+      {.kinematics = true, .seed = 3},
+      {.inducing = 0, .seed = 4},
+      {.states = 1, .linear_kernel = false, .seed = 5},
+  };
+  for (const auto& options : cases) {
+    RandomSituation random(options);
+    random.history = two_sequences(options);
+    const Situation situation = random.situation();
+    RandomStream stream(options.seed, Purpose::kTest, 31);
+    const Matrix further = stream.normal_matrix(6, options.states + options.controls);
+    const std::vector<Matrix> expected = brute_force(situation, further);
+    const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(situation);
+    ASSERT_EQ(uncertainty.size(), expected.size());
+    for (std::size_t g = 0; g < expected.size(); ++g) {
+      gp::PackedPosterior::Points points;
+      uncertainty[g].project(further, points);
+      Matrix V;
+      uncertainty[g].covariance(points, points, V);
+      EXPECT_LT((V - expected[g]).cwiseAbs().maxCoeff(), 1e-6 * expected[g].maxCoeff())
+          << "seed " << options.seed << ", process " << g;
+    }
+  }
+}
+
+double variance_at(const std::vector<gp::PackedPosterior>& uncertainty, const Matrix& X) {
+  Vector mean(X.rows());
+  Vector variance(X.rows());
+  uncertainty[0].predict(X, mean, variance);
+  return variance.mean();
+}
+
+TEST(FunctionUncertainty, OutputsTeach) {
+  RandomSituation random({.states = 1});
+  const Situation situation = random.situation();
+  RandomStream stream(1, Purpose::kTest, 32);
+  const Matrix X = stream.normal_matrix(10, 2);
+  const double with_all = variance_at(function_uncertainty(situation), X);
+  random.history.outputs.rightCols(3).setConstant(kNaN);
+  const double with_fewer = variance_at(function_uncertainty(situation), X);
+  random.history.outputs.setConstant(kNaN);
+  const double with_none = variance_at(function_uncertainty(situation), X);
+  EXPECT_LT(with_all, with_fewer);
+  EXPECT_LT(with_fewer, with_none);
+  EXPECT_NEAR(with_none, exploration_gram(random.transition.bases()[0], X).diagonal().mean(), 1e-9);
+}
+
+TEST(FunctionUncertainty, IsThatOfTheModelWithoutAHistory) {
+  RandomSituation random({});
+  Situation situation = random.situation();
+  situation.history = nullptr;
+  RandomStream stream(1, Purpose::kTest, 33);
+  const Matrix X = stream.normal_matrix(5, 3);
+  EXPECT_NEAR(variance_at(function_uncertainty(situation), X),
+              test::dense_covariance(random.transition, 0, X).diagonal().mean(), 1e-10);
+}
+
+/// Rows that no training has seen have no q(x) yet.
+TEST(FunctionUncertainty, LeavesOutRowsWithoutAPosterior) {
+  RandomSituation random({});
+  const Situation situation = random.situation();
+  RandomStream stream(1, Purpose::kTest, 34);
+  const Matrix X = stream.normal_matrix(5, 3);
+  random.q.m.conservativeResize(Eigen::NoChange, 5);
+  const double shorter = variance_at(function_uncertainty(situation), X);
+  random.history.outputs.rightCols(random.history.rows() - 5).setConstant(7.0);
+  EXPECT_EQ(variance_at(function_uncertainty(situation), X), shorter);
+}
+
+}  // namespace
+}  // namespace gpilot::acquisition
