@@ -50,7 +50,7 @@ for text in '"format": "gpilot-run"' '"version": 1' '"library_version": "' '"str
   expect_line "$text" a/run.json
 done
 "$program" show a/model.json | grep th_dot >/dev/null || fail "the model cannot be shown"
-"$program" run pendulum --steps 3 --initial 4 --seed 2 -o b --format json >b.json 2>/dev/null
+"$program" run pendulum --strategy totmi --steps 3 --initial 4 --seed 2 -o b --format json >b.json 2>/dev/null
 cmp -s a/data.csv b/data.csv || fail "the same seed gave other data"
 cmp -s a/model.json b/model.json || fail "the same seed gave another model"
 expect_line '"rmse"' b.json
@@ -76,7 +76,7 @@ expect_refused "--delta: goes with --limit" run pendulum --delta 0.1 -o x
 expect_refused "delta: 2, expected a probability" run pendulum --limit th=0:1 --delta 2 -o x
 
 # Stopping needs a strategy that looks at how sure the model is.
-expect_refused "until-sd: the strategy 'totmi' does not look at how sure the model is" run pendulum --until-sd 0.05 -o x
+expect_refused "until-sd: the strategy 'totmi' does not look at how sure the model is" run pendulum --strategy totmi --until-sd 0.05 -o x
 expect_refused "--until-sd: expected a positive number, not '0'" run pendulum --until-sd 0 -o x
 expect_refused "--until-sd: expected a finite number, not 'sure'" run pendulum --until-sd sure -o x
 

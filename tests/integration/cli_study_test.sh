@@ -55,7 +55,7 @@ expect_equal "rows of the second sequence" "$(tail -2 hand.csv)" "$(printf '2,0,
 expect_refused "there is no model yet" export hand.study --model
 
 # Ending early needs a strategy that looks at how sure the model is.
-sed 's/^# until_sd = 0.05 /until_sd = 0.05 /' rig.toml >sure.toml
+sed -e 's/^# until_sd = 0.05 /until_sd = 0.05 /' -e 's/^strategy = .*/strategy = "totmi"/' rig.toml >sure.toml
 "$program" check sure.toml >sure.txt
 expect_line "ends when the model's standard deviation where it will be used is below 0.05" sure.txt
 expect_line "study.until_sd: no run can begin: the strategy 'totmi'" sure.txt

@@ -9,7 +9,7 @@ namespace gpilot::gp {
 struct AnchoredKernel {
   kernels::Kind kind = kernels::Kind::kSquaredExponential;
   double variance = 1.0;
-  kernels::Angles angles;
+  kernels::Angles angles{};
   Vector length_scales;  ///< [I_e]
   Vector linear_sd;      ///< [I_e + 1] or empty
   Matrix anchors;        ///< [T x I_e]

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "config_archives.hpp"
@@ -205,18 +204,6 @@ void check_nodes(const ssm::ModelSpec& spec) {
   }
 }
 
-void check_until_sd(const StudyConfig& c) {
-  if (std::isnan(c.until_sd)) {
-    return;
-  }
-  for (const std::string& wrong :
-       {complaint(c.until_sd, NumberRule::kPositive), acquisition::no_reference_sd(c.strategy)}) {
-    if (!wrong.empty()) {
-      throw ConfigError({"study", -1, "", "until_sd"}, wrong);
-    }
-  }
-}
-
 }  // namespace
 
 std::string KeyPath::text() const {
@@ -254,7 +241,6 @@ void StudyConfig::validate() const {
                       fmt::format("expected a probability between 0 and 1, not {}", limits.delta));
   }
   check_nodes(model);
-  check_until_sd(*this);
   try {
     planning.validate();
     check_region(model, parse_region(region));

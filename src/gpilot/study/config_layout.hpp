@@ -180,7 +180,7 @@ void describe_planning(Archive& file, Config& c) {
   file.number({"milliseconds", "at most this long for one decision; 0 = no clock"}, o.milliseconds,
               NumberRule::kNotNegative);
   file.count({"draws", "functions drawn from the model to plan under; 0 = its mean"}, o.draws, 0, 200);
-  file.text({"region", "where the model will be used (default: where its runs lead)", "\"y=-0.5:0.5, u=-1:1\""},
+  file.text({"region", "where the model will be used: \"y=-0.5:0.5, u=-1:1\"; \"\" = where its runs lead", "\"\""},
             c.region, 1000);
 }
 

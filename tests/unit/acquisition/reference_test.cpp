@@ -75,6 +75,7 @@ TEST(Local, TheMostInformativePointIsWhereVarianceIsAndTheReference) {
   RandomSituation random({.states = 1, .controls = 1, .linear_kernel = false});
   const Situation situation = random.situation();
   const gp::AnchoredKernel kernel{.variance = 1.0,
+                                  .angles = {},
                                   .length_scales = Vector::Constant(2, 0.4),
                                   .linear_sd = {},
                                   .anchors = region_points({Vector{{-1.0, -1.0}}, Vector{{1.0, 0.0}}}, 60)};

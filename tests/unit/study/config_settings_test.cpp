@@ -29,7 +29,7 @@ TEST(ConfigSettings, SettingsAreWhatResultsDependOn) {
     return found == settings.end() ? "(absent)" : found->second;
   };
   EXPECT_EQ(value("study.dt"), "0.1");
-  EXPECT_EQ(value("study.strategy"), "totmi");
+  EXPECT_EQ(value("study.strategy"), "auto");
   EXPECT_EQ(value("inputs"), "torque");
   EXPECT_EQ(value("states"), "angle, velocity");
   EXPECT_EQ(value("input.torque.high"), "2.5");

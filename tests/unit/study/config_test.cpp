@@ -47,7 +47,7 @@ TEST(Config, DefaultsOfASmallFile) {
   const StudyConfig c = parse_config(kSmall, "some/where/bench.toml");
   EXPECT_EQ(c.name, "bench");
   EXPECT_EQ(c.seed, 0u);
-  EXPECT_EQ(c.strategy, "totmi");
+  EXPECT_EQ(c.strategy, "auto");
   EXPECT_EQ(c.initial, 5);
   EXPECT_EQ(c.steps, 30);
   EXPECT_EQ(c.model.dt, 0.1);
