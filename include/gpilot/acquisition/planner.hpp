@@ -23,8 +23,8 @@ struct PlanSearch {
 /// and among those that do not the safest is the best.
 Choice search_plan(const PlanSearch& search);
 
-/// Bound on the probability, under the model, that some output leaves its limits in some row of a plan: the sum over rows
-/// and outputs. It may exceed 1; then it still tells which of two plans is worse.
+/// Bound on the probability, under the model, that some output leaves its limits in some row of a plan: the sum over
+/// rows and outputs. It may exceed 1; then it still tells which of two plans is worse.
 double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance);
 
 }  // namespace gpilot::acquisition
