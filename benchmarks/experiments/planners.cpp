@@ -1,5 +1,5 @@
 /// How good a plan is against what its search cost: random shooting with elites (the planner), random shooting alone,
-/// and gradient refinement from many starts.
+/// elites of which stretches are drawn anew, and gradient refinement from many starts.
 ///
 ///   planners [trials] [seed]     CSV, a line a model, method and budget, for docs/results/planning.md
 ///
@@ -42,7 +42,7 @@ using acquisition::Situation;
 
 constexpr int kMost = 20'000;
 constexpr Index kGeneration = 32;
-constexpr Index kStarts = 6;    ///< of a generation that are refined
+constexpr Index kStarts = 6;    ///< of a generation that are varied or refined
 constexpr double kStep = 1e-4;  ///< of the box, for differences
 constexpr std::array kBudgets{32, 100, 320, 1000, 2000, kMost};
 constexpr std::array kMilliseconds{5.0, 20.0, 50.0, 200.0};
@@ -134,22 +134,38 @@ class Plans {
     Matrix unit(size(), kGeneration);
     for (Index n = 0; n < kGeneration; ++n) {
       const Index longest = 1 + random_.index(H_);
-      for (Index t = 0, held = 0; t < H_; ++t, --held) {
-        if (held > 0) {
-          unit.block(t * P_, n, P_, 1) = unit.block((t - 1) * P_, n, P_, 1);
-          continue;
-        }
-        held = 1 + random_.index(longest);
-        for (Index p = 0; p < P_; ++p) {
-          const double u = random_.uniform();
-          unit(t * P_ + p, n) = n % 2 == 0 ? std::round(u) : u;
-        }
+      for (Index t = 0, held = 0; t < H_; t += held) {
+        held = std::min(1 + random_.index(longest), H_ - t);
+        hold(unit, n, t, held);
+      }
+    }
+    return unit;
+  }
+
+  /// Plans with a stretch of one of some others drawn anew, every fourth one drawn altogether.
+  Matrix vary(const Matrix& others) {
+    Matrix unit = draw();
+    for (Index n = 0; n < kGeneration; ++n) {
+      if (n % 4 != 3) {
+        unit.col(n) = others.col(random_.index(others.cols()));
+        const Index t = random_.index(H_);
+        hold(unit, n, t, 1 + random_.index(H_ - t));
       }
     }
     return unit;
   }
 
  private:
+  /// A value, or a corner for every other plan, in `count` rows from t on.
+  void hold(Matrix& unit, Index n, Index t, Index count) {
+    for (Index p = 0; p < P_; ++p) {
+      const double u = random_.uniform();
+      for (Index k = t; k < t + count; ++k) {
+        unit(k * P_ + p, n) = n % 2 == 0 ? std::round(u) : u;
+      }
+    }
+  }
+
   const Box& box_;
   Recorder& recorder_;
   Index P_, H_;
@@ -160,6 +176,32 @@ class Plans {
 void shoot(Plans& plans) {
   while (plans.left() > 0) {
     plans.values(plans.draw());
+  }
+}
+
+/// The best few columns of some plans, best first.
+Matrix best_columns(const Matrix& unit, Vector values, Index count, Vector& kept) {
+  values = values.array().isFinite().select(values, -1.0);
+  std::vector<Index> order(static_cast<std::size_t>(unit.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, [&](Index a, Index b) { return values(a) > values(b); });
+  order.resize(static_cast<std::size_t>(std::min(count, unit.cols())));
+  kept = values(order);
+  return unit(Eigen::all, order);
+}
+
+void vary(Plans& plans) {
+  Matrix elites = plans.draw();
+  Vector values = plans.values(elites);
+  while (plans.left() > 0) {
+    Vector kept;
+    elites = best_columns(elites, values, kStarts, kept);
+    const Matrix unit = plans.vary(elites);
+    Matrix all(unit.rows(), elites.cols() + unit.cols());
+    all << elites, unit;
+    values.resize(all.cols());
+    values << kept, plans.values(unit);
+    elites = all;
   }
 }
 
@@ -188,12 +230,9 @@ double value_with_gradient(unsigned size, const double* x, double* gradient, voi
 void refine(Plans& plans) {
   const auto n = static_cast<unsigned>(plans.size());
   while (plans.left() > 0) {
-    const Matrix unit = plans.draw();
-    Vector values = plans.values(unit);
-    values = values.array().isFinite().select(values, -1.0);
-    std::vector<Index> order(static_cast<std::size_t>(unit.cols()));
-    std::iota(order.begin(), order.end(), Index{0});
-    std::ranges::stable_sort(order, [&](Index a, Index b) { return values(a) > values(b); });
+    const Matrix drawn = plans.draw();
+    Vector unused;
+    const Matrix starts = best_columns(drawn, plans.values(drawn), kStarts, unused);
     for (Index k = 0; k < kStarts && plans.left() > 0; ++k) {
       const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> search(nlopt_create(NLOPT_LD_SLSQP, n),
                                                                           nlopt_destroy);
@@ -203,7 +242,7 @@ void refine(Plans& plans) {
       nlopt_set_maxeval(search.get(), std::max(1, plans.left() / static_cast<int>(n + 1)));
       nlopt_set_xtol_rel(search.get(), 1e-3);
       nlopt_set_ftol_rel(search.get(), 1e-4);
-      Vector x = unit.col(order[static_cast<std::size_t>(k)]);
+      Vector x = starts.col(k);
       double value = 0.0;
       nlopt_optimize(search.get(), x.data(), &value);  // whatever it says: the recorder knows the best
     }
@@ -211,7 +250,8 @@ void refine(Plans& plans) {
 }
 
 using Method = std::pair<const char*, void (*)(Plans&)>;
-constexpr std::array<Method, 2> kRivals{Method{"shooting", shoot}, Method{"gradient", refine}};
+constexpr std::array<Method, 3> kRivals{Method{"shooting", shoot}, Method{"stretches", vary},
+                                        Method{"gradient", refine}};
 using Marks = std::vector<std::pair<std::string, std::vector<Mark>>>;
 
 Marks all_searches(const Situation& situation) {

@@ -40,7 +40,7 @@ done
 for text in "torque [N m]: from -0.5 to 0.5, any change in a step, safe at 0" "Outputs (measured every 0.1 s)" \
   "angle [rad]: measures the state angle, expected from -0.8 to 0.8, noise learned" \
   "velocity: not measured, the derivative of angle, expected from -2.3 to 2.3; after a reset at 0, sd 0.1" \
-  "5 measurements under random controls, then 30 under controls chosen by totmi" \
+  "5 measurements under random controls, then 30 under controls chosen by auto" \
   "35 measurements, 3.5 s of the rig's time; seed 0" "no command: give 'gpilot run --rig'"; do
   expect_line "$text" check.txt
 done
