@@ -15,7 +15,7 @@ constexpr Index kPoints = 96;
 constexpr Index kRuns = 24;
 constexpr Index kRows = 60;
 constexpr Index kKinds = 4;
-constexpr double kFarthest = 3.0;  ///< scaled units: the declared or measured range is [-1, 1]
+constexpr double kFarthest = 3.0;  ///< scaled units, in which a declared range is [-1.7, 1.7]
 
 /// One run of what a user may do with the system, in units of the box [P x rows]: values, corners or slow values held,
 /// or sines.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "gpilot/error.hpp"
@@ -96,7 +97,9 @@ void check_region(const ssm::ModelSpec& spec, const std::vector<ssm::Range>& reg
 Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region, const Box& box) {
   const ssm::Scaling& s = model.scaling;
   const Index D = s.state_scale.size();
-  Box result{Vector::Constant(D + box.low.size(), -1.0), Vector::Constant(D + box.low.size(), 1.0)};
+  // Of a state that has the spread 1: where a range is declared, these are its ends.
+  const double end = std::numbers::sqrt3;
+  Box result{Vector::Constant(D + box.low.size(), -end), Vector::Constant(D + box.low.size(), end)};
   result.low.tail(box.low.size()) = box.low;
   result.high.tail(box.low.size()) = box.high;
   for (const ssm::Range& range : region) {
