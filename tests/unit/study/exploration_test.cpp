@@ -52,6 +52,45 @@ TEST(Exploration, AskingTwiceGivesTheSameControl) {
   EXPECT_NE(exploration.ask(), first);
 }
 
+TEST(Exploration, CommittedControlsAreThoseOfThePlan) {
+  ExplorationOptions options = toy_options("imse");
+  options.planning = {.horizon = 4, .commit = 3, .evaluations = 40};
+  Exploration exploration = toy_exploration(options);
+  std::vector<int> evaluations;
+  for (int k = 0; k < 7; ++k) {
+    const Vector control = exploration.ask();
+    EXPECT_GE(control(0), toy_box().low(0));
+    EXPECT_LE(control(0), toy_box().high(0));
+    evaluations.push_back(exploration.observe(control, answer(control)).evaluations);
+  }
+  EXPECT_EQ(evaluations, (std::vector<int>{40, 0, 0, 40, 0, 0, 40}));
+  // With the whole plan committed no other model comes between: the controls are those that were planned at once.
+  options.planning.commit = 4;
+  options.planning.hold = 4;
+  Exploration held = toy_exploration(options);
+  const Vector first = held.ask();
+  for (int k = 0; k < 4; ++k) {
+    EXPECT_EQ(held.ask(), first) << k;
+    held.observe(first, answer(first));
+  }
+}
+
+TEST(Exploration, ARegionMovesTheReference) {
+  const auto reference_sd = [](const char* low, double from, double to) {
+    ExplorationOptions options = toy_options("imse");
+    options.planning.evaluations = 32;
+    options.region = {{low, from, to}};
+    Exploration exploration = toy_exploration(options);
+    exploration.ask();
+    return exploration.choice().reference_sd;
+  };
+  const std::string state = test::toy_spec().states.front();
+  const double near = reference_sd(state.c_str(), -0.1, 0.1);
+  const double far = reference_sd(state.c_str(), 5.0, 6.0);
+  EXPECT_GT(near, 0.0);
+  EXPECT_GT(far, near);
+}
+
 TEST(Exploration, RecordsWhatHappened) {
   ExplorationOptions options = toy_options();
   options.landscape = true;

@@ -118,6 +118,32 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
   EXPECT_FALSE(again.safe);
 }
 
+TEST_F(StudyFileTest, PlansAreKeptAndFollowed) {
+  std::string text = kToyConfig;
+  text.replace(text.find("\"totmi\""), 7, "\"imse\"");
+  text += "[planning]\nhorizon = 4\ncommit = 2\nevaluations = 40\n";
+  Toy toy;
+  {
+    Study study = Study::create(path(), text, "toy.toml");
+    advance(study, toy, 4);
+  }
+  Study study = Study::open(path());  // what is left of the plan is in the file
+  const std::vector<StepRecord>& steps = study.steps();
+  ASSERT_EQ(steps.size(), 4U);
+  EXPECT_TRUE(steps[2].plan.empty());  // drawn
+  EXPECT_EQ(steps[3].evaluations, 40);
+  EXPECT_EQ(std::ranges::count(steps[3].plan, ','), 3);
+  EXPECT_EQ(steps[3].plan.find('[' + std::to_string(steps[3].asked(0)).substr(0, 5)), 0U) << steps[3].plan;
+  advance(study, toy, 3);
+  EXPECT_EQ(study.steps()[4].evaluations, 0);
+  EXPECT_EQ(study.steps()[4].reason, "by the plan of an earlier step");
+  EXPECT_EQ(study.steps()[5].evaluations, 40);
+  EXPECT_EQ(study.steps()[6].evaluations, 0);
+  for (std::size_t k = 4; k < 7; ++k) {  // slew = 0.8
+    EXPECT_LE(std::abs(study.steps()[k].asked(0) - study.steps()[k - 1].applied(0)), 0.8) << k;
+  }
+}
+
 TEST_F(StudyFileTest, SaysWhenItsModelIsSureEnough) {
   std::string text = kToyConfig;
   text.insert(text.find("initial"), "until_sd = 0.05\n");
