@@ -10,7 +10,7 @@ BUILD_DIR := build/$(PRESET)
 CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench results paper format format-check tidy asan tsan fuzz install clean deps-build \
+.PHONY: help demo test build bench results paper planning format format-check tidy asan tsan fuzz install clean deps-build \
         deps-bench deps-demo deps-figures deps-fuzz deps-ci
 
 help: ## this list
@@ -41,6 +41,11 @@ results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
 
 paper: deps-figures build ## the experiments and figures of docs/results/paper.md (40 minutes; goes on where it stopped)
 	@scripts/paper.sh $(BUILD_DIR)/bin/gpilot build/paper
+
+planning: deps-bench deps-figures build ## the experiments and figures of docs/results/planning.md (an hour; goes on where it stopped)
+	@$(MAKE) --no-print-directory build/bench/build.ninja
+	@cmake --build build/bench --parallel $(JOBS) --target oracle planners
+	@scripts/planning.sh $(BUILD_DIR)/bin/gpilot build/bench/bin build/planning
 
 format: deps-ci ## format all C++ files in place
 	@clang-format -i $(CXX_FILES)

@@ -24,9 +24,9 @@ run() {
 }
 
 say "Learn a pendulum from 5 noisy measurements of its angle and 20 more, each after a control that is chosen:" \
-  "at random, at random among the extremes, or by information (totmi). Eight paired trials: same start, same noise." \
+  "at random, at random among the extremes, or as the first of a plan (auto). Eight paired trials: same start and noise." \
   "rmse is the error of predictions 2 s ahead from controls alone, on test motions; predicting the mean has 1."
-run compare pendulum --strategies random,randext,totmi --trials 8 --steps 20 -o "$folder/compare"
+run compare pendulum --strategies random,randext,auto --trials 8 --steps 20 -o "$folder/compare"
 
 awk -v metric=rmse -f "$scripts/curves.awk" "$folder/compare/results.csv" >"$folder/rmse.dat"
 if command -v gnuplot >/dev/null; then
@@ -41,7 +41,7 @@ set terminal dumb size 100,24
 set key below
 plot '$folder/rmse.dat' index 'pendulum random' using 1:3 with linespoints pt 'r' title 'random', \
      '' index 'pendulum randext' using 1:3 with linespoints pt 'e' title 'randext', \
-     '' index 'pendulum totmi' using 1:3 with linespoints pt 'T' title 'totmi'
+     '' index 'pendulum auto' using 1:3 with linespoints pt 'A' title 'auto'
 set terminal pngcairo size 900,500 font 'sans,12'
 set output '$folder/rmse.png'
 set key default
@@ -51,17 +51,17 @@ set title 'A pendulum learned from its angle: median and quartiles of 8 trials'
 set style fill transparent solid 0.15 noborder
 plot '$folder/rmse.dat' index 'pendulum random' using 1:2:4 with filledcurves lc rgb '#3b6fb6' notitle, \
      '' index 'pendulum randext' using 1:2:4 with filledcurves lc rgb '#555555' notitle, \
-     '' index 'pendulum totmi' using 1:2:4 with filledcurves lc rgb '#c8372d' notitle, \
+     '' index 'pendulum auto' using 1:2:4 with filledcurves lc rgb '#2e8b57' notitle, \
      '' index 'pendulum random' using 1:3 with lines lw 2 lc rgb '#3b6fb6' title 'random', \
      '' index 'pendulum randext' using 1:3 with lines lw 2 lc rgb '#555555' title 'randext', \
-     '' index 'pendulum totmi' using 1:3 with lines lw 2 lc rgb '#c8372d' title 'totmi'
+     '' index 'pendulum auto' using 1:3 with lines lw 2 lc rgb '#2e8b57' title 'auto'
 PLOT
 else
   say "Medians and quartiles over the controls chosen are in $folder/rmse.dat (install gnuplot to see them drawn here)."
 fi
 
 say "One such exploration, step by step: the model, its data and a record of every step."
-run run pendulum --strategy totmi --steps 20 -o "$folder/run"
+run run pendulum --steps 20 -o "$folder/run"
 
 say "What would each control teach it next? And how well does it predict a motion that it has not seen?"
 run criterion "$folder/run/model.json" -c totmi
