@@ -156,7 +156,7 @@ Landscape evaluate(const CriterionArguments& arguments, const Place& place, cons
   const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
   if (!criterion) {
     throw InputError(
-        fmt::format("--criterion: {} draws its controls, it has no criterion to show", arguments.criterion));
+        fmt::format("--criterion: {} has no criterion of one control to show: it draws its controls or plans sequences of them", arguments.criterion));
   }
   const acquisition::Choice choice = strategy->choose(situation);
   // Rounding on the way through scaled units must not leave the box.
