@@ -155,8 +155,9 @@ Landscape evaluate(const CriterionArguments& arguments, const Place& place, cons
   }
   const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
   if (!criterion) {
-    throw InputError(
-        fmt::format("--criterion: {} has no criterion of one control to show: it draws its controls or plans sequences of them", arguments.criterion));
+    throw InputError(fmt::format(
+        "--criterion: {} has no criterion of one control to show: it draws its controls or plans sequences of them",
+        arguments.criterion));
   }
   const acquisition::Choice choice = strategy->choose(situation);
   // Rounding on the way through scaled units must not leave the box.

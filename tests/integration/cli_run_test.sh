@@ -169,7 +169,7 @@ expect_refused "there is no column 'c_v'" run tras --controls-initial strong.csv
 printf 'c\n0.1\nnan\n0.2\n' >gap.csv
 expect_refused "the control 'c' is missing in row 1" run pendulum --controls-initial gap.csv -o x
 expect_refused "--initial: the rows of --controls-initial" run pendulum --controls-initial first.csv --initial 4 -o x
-expect_refused "random draws its controls" criterion a/model.json -c random
+expect_refused "random has no criterion of one control" criterion a/model.json -c random
 expect_refused "did you mean 'latmi'?" criterion a/model.json -c latmy
 expect_refused "it needs the data" criterion a/model.json -c latmi-x0
 expect_refused "--box: 2 interval(s), the model has 1 control(s): c" criterion a/model.json --box 0:1,0:1
