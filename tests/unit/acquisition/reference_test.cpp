@@ -48,7 +48,8 @@ TEST(Reference, RollOutsStayWithinWhatTheScalesWereMadeFor) {
     situation.step = 7;
     EXPECT_EQ(X, roll_out_points(situation, 96)) << "seed " << seed;
     situation.trial = 1;
-    EXPECT_NE(X, roll_out_points(situation, 96)) << "seed " << seed;
+    const Matrix other = roll_out_points(situation, 96);
+    EXPECT_TRUE(other.rows() != X.rows() || other != X) << "seed " << seed;
   }
 }
 

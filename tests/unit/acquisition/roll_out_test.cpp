@@ -113,8 +113,9 @@ TEST(RollOut, NoiseIsThatOfTheStatesRecursion) {
       covariance = Matrix(F * covariance * F.transpose() + transition.process_covariance());
       Matrix later = covariance;
       for (Index t = s; t < kHorizon; ++t) {
-        expected.block(E * s, E * t, E, E) = p.C * later * p.C.transpose();
-        expected.block(E * t, E * s, E, E) = expected.block(E * s, E * t, E, E).transpose();
+        const Matrix together = p.C * later * p.C.transpose();
+        expected.block(E * s, E * t, E, E) = together;
+        expected.block(E * t, E * s, E, E) = together.transpose();
         if (t + 1 < kHorizon) {
           later = Matrix(later * test::step_slope(transition, X.row(t + 1).transpose()).transpose());
         }
