@@ -31,6 +31,11 @@ struct Situation {
   const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null
   const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
+
+  /// Of the controls after the first.
+  const Box& later_box() const { return whole_box != nullptr ? *whole_box : box; }
+  /// Whether any output has a limit.
+  bool limited() const { return limits != nullptr && limits->any(); }
 };
 
 /// What a control would teach: the larger, the more.

@@ -23,9 +23,9 @@ Reference make_reference(const Situation& situation, const std::vector<gp::Packe
 /// Points spread evenly over a box of (x, c) [R x I].
 Matrix region_points(const Box& region, Index count);
 
-/// Points that runs of the model from p(x_0) pass through under controls that are held for 1 to 5 rows, uniform in the
-/// box or at its corners, or for 8 to 20 rows [R x I]. A run ends
-/// where a scaled state exceeds 3: a declared range is [-1.7, 1.7].
+/// Points that runs of the model from p(x_0) pass through [R x I] under four kinds of controls: values of the box or
+/// its corners held for 1 to 5 rows, values held for 8 to 20, sines. A run ends where a scaled state exceeds 3: a
+/// declared range is [-1.7, 1.7].
 Matrix roll_out_points(const Situation& situation, Index count);
 
 }  // namespace gpilot::acquisition

@@ -53,13 +53,13 @@ class Search {
       : search_(search),
         situation_(search.situation),
         P_(situation_.box.low.size()),
-        options_(situation_.planning.with_horizon(P_, limited())),
+        options_(situation_.planning.with_horizon(P_, situation_.limited())),
         H_(options_.horizon),
         blocks_((H_ + options_.hold - 1) / options_.hold),
         paths_(situation_, search.uncertainty, H_, options_.draws),
         random_(situation_.seed, Purpose::kPlanner, situation_.trial, situation_.step),
         output_variance_(situation_.transition.parameters().log_r.array().exp()) {
-    const Box& box = situation_.whole_box != nullptr ? *situation_.whole_box : situation_.box;
+    const Box& box = situation_.later_box();
     low_ = box.low;
     high_ = box.high;
     width_ = box.high - box.low;
@@ -85,13 +85,11 @@ class Search {
             .evaluations = static_cast<int>(tried_),
             .plan = Eigen::Map<const Matrix>(best.plan.data(), P_, H_).transpose(),
             .landscape = {},
-            .violation = limited() ? std::min(best.violation, 1.0) : kNaN,
+            .violation = situation_.limited() ? std::min(best.violation, 1.0) : kNaN,
             .safe = best.safe};
   }
 
  private:
-  bool limited() const { return situation_.limits != nullptr && situation_.limits->any(); }
-
   /// Controls of the plan that a point of the unit box stands for, inside box and slew limits.
   Vector expand(VectorRef unit) const {
     Vector plan(P_ * H_);
@@ -175,7 +173,7 @@ class Search {
     unit = unit.cwiseMax(0.0).cwiseMin(1.0);
     begin_with_first(unit);
     // Where nothing is safe, elites can be alike in what is wrong with them: some plans are drawn anew.
-    for (Index n = kNew; limited() && !elites_.front().safe && n < 2 * kNew; ++n) {
+    for (Index n = kNew; situation_.limited() && !elites_.front().safe && n < 2 * kNew; ++n) {
       draw(unit, n);
     }
     return unit;
@@ -194,7 +192,8 @@ class Search {
           finite = std::isfinite(value);
           if (finite) {
             tried.value += share * value;
-            tried.violation += limited() ? share * violation_bound(outputs, *situation_.limits, output_variance_) : 0.0;
+            tried.violation +=
+                situation_.limited() ? share * violation_bound(outputs, *situation_.limits, output_variance_) : 0.0;
           }
         } catch (const NumericalError&) {  // counts as not finite
           finite = false;
@@ -202,13 +201,13 @@ class Search {
       }
       if (!finite) {
         tried.sensible = false;
-        tried.safe = !limited();
+        tried.safe = !situation_.limited();
         tried.violation = kWorst;
         tried.value = static_cast<double>(rows);
         return;
       }
     }
-    tried.safe = !limited() || tried.violation <= situation_.limits->delta;
+    tried.safe = !situation_.limited() || tried.violation <= situation_.limits->delta;
   }
 
   /// Tries the first `count` plans.

@@ -47,7 +47,7 @@ Matrix expected_run(RandomStream& random, Index kind, Index P) {
 
 /// The same controls at every step of an exploration, one run a column [P rows x runs]: what changes is the model.
 Matrix expected_controls(const Situation& situation) {
-  const Box& box = situation.whole_box != nullptr ? *situation.whole_box : situation.box;
+  const Box& box = situation.later_box();
   const Index P = box.low.size();
   Matrix controls(P * kRows, kRuns);
   for (Index n = 0; n < kRuns; ++n) {
@@ -85,9 +85,10 @@ Matrix roll_out_points(const Situation& situation, Index count) {
   for (Index t = 0; t < kRows; ++t) {
     X.rightCols(s.controls) = controls.middleRows(t * s.controls, s.controls).transpose();
     for (Index n = 0; n < kRuns; ++n) {
-      auto still = near[static_cast<std::size_t>(n)];
-      still = still && X.row(n).head(s.states).cwiseAbs().maxCoeff() <= kFarthest;  // false for NaN, too
-      if (still) {
+      const auto run = static_cast<std::size_t>(n);
+      // Not for NaN, either. Where runs begin they are in any case: there is always a point.
+      near[run] = t == 0 || (near[run] && (X.row(n).head(s.states).array().abs() <= kFarthest).all());
+      if (near[run]) {
         all.row(found++) = X.row(n);
       }
     }

@@ -110,7 +110,7 @@ void RollOut::advance(Index t) {
   }
   x_.noalias() = z_ * transition_.left_inverse().transpose();
   for (Index n = 0; n < N_; ++n) {
-    if (!(x_.row(n).cwiseAbs().maxCoeff() <= kFarthest)) {  // NaN, too
+    if (!(x_.row(n).array().abs() <= kFarthest).all()) {  // NaN, too
       Index& rows = sensible_rows_[static_cast<std::size_t>(n)];
       rows = std::min(rows, t);
       x_.row(n) = X_.block(first + n, 0, 1, D_);

@@ -23,17 +23,13 @@ using MakePlan = Choice (*)(const Situation&);
 
 namespace {
 
-bool limited(const Situation& situation) {
-  return situation.limits != nullptr && situation.limits->any();
-}
-
 class Draw : public Strategy {
  public:
   explicit Draw(DrawControl draw) : draw_(draw) {}
   Choice choose(const Situation& situation) const override {
     const Vector control = draw_(situation);
-    return limited(situation) ? safe_choice_near(situation, control)
-                              : Choice{.control = control, .plan = {}, .landscape = {}};
+    return situation.limited() ? safe_choice_near(situation, control)
+                               : Choice{.control = control, .plan = {}, .landscape = {}};
   }
   std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
 
@@ -46,7 +42,7 @@ class Maximise : public Strategy {
   explicit Maximise(MakeCriterion make) : make_(make) {}
   Choice choose(const Situation& situation) const override {
     const std::unique_ptr<Criterion> criterion = make_(situation);
-    return limited(situation) ? safe_maximum(situation, *criterion) : maximise(*criterion, situation.box);
+    return situation.limited() ? safe_maximum(situation, *criterion) : maximise(*criterion, situation.box);
   }
   std::unique_ptr<Criterion> criterion(const Situation& situation) const override { return make_(situation); }
 

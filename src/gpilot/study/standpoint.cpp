@@ -108,7 +108,7 @@ acquisition::Choice Standpoint::choose(const acquisition::Strategy& strategy, co
   }
   Box region;
   if (decision.region != nullptr && !decision.region->empty()) {
-    region = scaled_region(model_, *decision.region, here.whole_box != nullptr ? whole : inside);
+    region = scaled_region(model_, *decision.region, here.later_box());
     here.region = &region;
   }
   acquisition::Choice choice = strategy.choose(here);

@@ -58,15 +58,6 @@ class Rig {
   Kept kept_;
 };
 
-void append(ssm::Sequence& data, VectorRef control, VectorRef outputs) {
-  const Index T = data.rows();
-  data.controls.row(T - 1) = control.transpose();
-  data.controls.conservativeResize(T + 1, Eigen::NoChange);
-  data.controls.row(T).setConstant(kNaN);
-  data.outputs.conservativeResize(T + 1, Eigen::NoChange);
-  data.outputs.row(T) = outputs.transpose();
-}
-
 /// A random control that obeys the limits as far as the rows at hand tell. A training that fails leaves the draw.
 acquisition::Choice limited_control(const systems::System& system, const ssm::Dataset& history,
                                     const ssm::ModelSpec& spec, const inference::FitOptions& fit,
@@ -95,13 +86,16 @@ ssm::Sequence initial_rows(const systems::System& system, Rig& rig, const ssm::M
                               ? *options.initial_controls
                               : systems::random_controls(system, options.initial, {}, options.seed, options.trial);
   systems::check_in_control_box(system, controls);
-  ssm::Sequence data{Matrix::Constant(1, system.control_dim(), kNaN), Matrix::Constant(1, system.output_dim(), kNaN)};
+  ssm::Sequence data{Matrix::Constant(controls.rows() + 1, system.control_dim(), kNaN),
+                     Matrix::Constant(controls.rows() + 1, system.output_dim(), kNaN)};
   for (Index t = 0; t < controls.rows(); ++t) {
     acquisition::Choice choice{.control = controls.row(t).transpose(), .plan = {}, .landscape = {}};
     if (options.limits && !options.initial_controls && t >= kFewestRows) {
-      choice = limited_control(system, {data}, spec, fit, options, choice.control);
+      const ssm::Dataset history{{data.controls.topRows(t + 1), data.outputs.topRows(t + 1)}};
+      choice = limited_control(system, history, spec, fit, options, choice.control);
     }
-    append(data, choice.control, rig.apply(choice.control, choice.safe));
+    data.controls.row(t) = choice.control.transpose();
+    data.outputs.row(t + 1) = rig.apply(choice.control, choice.safe).transpose();
   }
   return data;
 }
