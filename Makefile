@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 CTEST_ARGS ?=
 BENCH_ARGS ?=
 FUZZ_SECONDS ?= 600
+TEST_TARGET = all
 BUILD_DIR := build/$(PRESET)
 # Tracked files, and new ones that git does not ignore.
 CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp'),$(error no files: is this a git checkout?))
@@ -22,7 +23,7 @@ demo: deps-demo build ## compare strategies on a pendulum and explore it once, w
 	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
 
 test: $(BUILD_DIR)/build.ninja ## build and run all tests
-	@cmake --build $(BUILD_DIR) --parallel $(JOBS)
+	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target $(TEST_TARGET)
 	@ctest --test-dir $(BUILD_DIR) --output-on-failure --no-tests=error --parallel $(JOBS) $(CTEST_ARGS)
 
 build: $(BUILD_DIR)/build.ninja ## the library and build/release/bin/gpilot
@@ -59,16 +60,15 @@ tidy: deps-build deps-ci ## clang-tidy against the stored counts (ci/tidy-baseli
 asan: ## unit tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory test PRESET=asan CTEST_ARGS="-L unit $(CTEST_ARGS)"
 
-tsan: ## tests with "Thread" in their name under ThreadSanitizer
-	@$(MAKE) --no-print-directory test PRESET=tsan CTEST_ARGS="-R Thread $(CTEST_ARGS)"
+tsan: ## tests with "Thread" in their name under ThreadSanitizer; builds only those
+	@$(MAKE) --no-print-directory test PRESET=tsan TEST_TARGET=gpilot_unit_tests CTEST_ARGS="-R Thread $(CTEST_ARGS)"
 
 fuzz: deps-build deps-fuzz ## the fuzzers, two at a time, FUZZ_SECONDS each (600); findings go to build/fuzz/NAME
 	@$(MAKE) --no-print-directory build/fuzz/build.ninja
 	@cmake --build build/fuzz --parallel $(JOBS) --target fuzzers
 	@scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-install: $(BUILD_DIR)/build.ninja ## install the library and the program under PREFIX
-	@cmake --build $(BUILD_DIR) --parallel $(JOBS)
+install: build ## install the library and the program under PREFIX (builds no tests)
 	@cmake --install $(BUILD_DIR) --prefix $(PREFIX)
 
 clean: ## remove everything that was built

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "random_chain.hpp"
 
 namespace gpilot {

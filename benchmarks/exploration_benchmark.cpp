@@ -4,14 +4,16 @@
 
 #include <string>
 
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/study/evaluation.hpp"
-#include "gpilot/study/exploration.hpp"
-#include "gpilot/study/standpoint.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/explore/explorer.hpp"
+#include "gpilot/explore/online_model.hpp"
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace gpilot {
 namespace {
@@ -29,7 +31,7 @@ ssm::Model gp_model(const systems::System& system, const ssm::Sequence& data) {
   inference::FitOptions options;
   options.method = inference::Method::kAdam;
   options.epochs = 1;
-  return inference::fit({data}, study::model_spec(system), options);
+  return inference::fit({data}, trials::model_spec(system), options);
 }
 
 /// Chooses once per iteration, on a Gaussian process model of 35 points.
@@ -37,19 +39,20 @@ void choose(benchmark::State& state, const std::string& system_name, const std::
   const auto system = systems::make_system(system_name);
   const ssm::Sequence data = recording(*system);
   const ssm::Model model = gp_model(*system, data);
-  const study::Standpoint standpoint(model, model.seed);
-  const Box box = standpoint.scaled(system->spec().control_box);
-  const ssm::Series history = standpoint.scaled(ssm::Dataset{data});
-  const auto strategy = acquisition::make_strategy(strategy_name);
+  explore::OnlineModel online(std::make_shared<const ssm::Model>(model), system->spec().control_box,
+                              {.seed = model.seed});
+  const Box box = online.scaled(system->spec().control_box);
+  const ssm::Series history = online.scaled(ssm::Dataset{data});
+  const auto strategy = plan::make_strategy(strategy_name);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(strategy->choose(standpoint.situation(box, &history, 0)));
+    benchmark::DoNotOptimize(strategy->choose(online.context(box, &history, 0)));
   }
 }
 
 /// Judges a model by the fixed test.
 void evaluate(benchmark::State& state, const std::string& system_name) {
   const auto system = systems::make_system(system_name);
-  const study::Evaluation evaluation(*system);
+  const trials::Evaluation evaluation(*system);
   const ssm::Model model = gp_model(*system, recording(*system));
   for (auto _ : state) {
     benchmark::DoNotOptimize(evaluation.evaluate(model));

@@ -3,10 +3,9 @@
 #include <benchmark/benchmark.h>
 
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace gpilot {
 namespace {
@@ -15,7 +14,7 @@ void whole_fit(benchmark::State& state, const char* name, Index steps) {
   const auto system = systems::make_system(name);
   const systems::Trajectory data =
       systems::simulate(*system, systems::random_controls(*system, steps, {1, 5}, 1), {.seed = 1});
-  const ssm::ModelSpec spec = study::model_spec(*system);
+  const ssm::ModelSpec spec = trials::model_spec(*system);
   const ssm::Dataset dataset{{data.controls, data.outputs}};
   for (auto _ : state) {
     benchmark::DoNotOptimize(inference::fit(dataset, spec, {}));

@@ -3,7 +3,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/smoother.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "random_chain.hpp"
 
 namespace gpilot {

@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/explore/online_model.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/study/standpoint.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace gpilot {
 namespace {
@@ -27,15 +27,15 @@ void decide(benchmark::State& state, const std::string& strategy_name) {
   inference::FitOptions options;
   options.method = inference::Method::kAdam;  // has a Gaussian process for certain
   options.epochs = 1;
-  const study::Standpoint standpoint(inference::fit(recording, study::model_spec(*system), options), 0);
-  const auto strategy = acquisition::make_strategy(strategy_name);
-  const study::Decision decision{
-      .box = system->spec().control_box,
-      .history = &recording,
-      .planning = {.horizon = kHorizon, .evaluations = static_cast<int>(state.range(0))},
-  };
+  explore::ExploreOptions explore;
+  explore.planning = {.horizon = kHorizon, .evaluations = static_cast<int>(state.range(0))};
+  explore::OnlineModel online(
+      std::make_shared<const ssm::Model>(inference::fit(recording, trials::model_spec(*system), options)),
+      system->spec().control_box, explore);
+  const auto strategy = plan::make_strategy(strategy_name);
+  const explore::Decision decision{.box = system->spec().control_box, .history = &recording};
   for (auto _ : state) {
-    benchmark::DoNotOptimize(standpoint.choose(*strategy, decision));
+    benchmark::DoNotOptimize(online.choose(*strategy, decision));
   }
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/gp/nodes.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot {
 

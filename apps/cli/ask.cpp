@@ -7,7 +7,7 @@
 
 #include "commands.hpp"
 #include "describe_study.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
 #include "study_options.hpp"
@@ -29,22 +29,26 @@ struct AskArguments {
 void print_step(const AskArguments& arguments, const study::Study& study, const study::Step& step) {
   const study::StudyConfig& config = study.config();
   if (arguments.format == Format::kJson) {
-    const nlohmann::ordered_json json = {{"study", arguments.study},
-                                         {"step", step.id},
-                                         {"sequence", step.sequence},
-                                         {"phase", study::name(step.phase)},
-                                         {"inputs", config.model.inputs},
-                                         {"u", std::vector<double>(step.control.begin(), step.control.end())},
-                                         {"criterion", step.criterion},
-                                         {"violation", step.violation},
-                                         {"safe", step.safe},
-                                         {"asked", !arguments.suggest || study.pending() != nullptr}};
+    const nlohmann::ordered_json json = {
+        {"study", arguments.study},
+        {"step", step.id},
+        {"sequence", step.sequence},
+        {"phase", plan::name(step.choice.phase)},
+        {"inputs", config.model.inputs},
+        {"u", std::vector<double>(step.choice.control.begin(), step.choice.control.end())},
+        {"criterion", step.choice.criterion},
+        {"violation", step.choice.violation},
+        {"safe", step.choice.safe},
+        {"asked", !arguments.suggest || study.pending() != nullptr}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("step {}: {}\n", step.id, with_units(config.model.inputs, config.input_units, step.control));
-  if (!step.safe) {
-    fmt::print("careful: {}\n", no_safe_plan(step.violation));
+  fmt::print("step {}: {}\n", step.id, with_units(config.model.inputs, config.input_units, step.choice.control));
+  if (!step.choice.safe) {
+    fmt::print("careful: {}\n", no_safe_plan(step.choice.violation));
+  }
+  if (const std::string enough = study.sure_enough(); !enough.empty()) {
+    fmt::print("nothing more needs to be measured: {}\n", enough);
   }
   if (!arguments.suggest) {
     fmt::print("then: gpilot tell {} --step {} --y {}\n", arguments.study, step.id,
@@ -52,20 +56,19 @@ void print_step(const AskArguments& arguments, const study::Study& study, const 
   }
 }
 
-void run_ask(const AskArguments& arguments) {
+void run_ask(const CLI::App& command, const AskArguments& arguments) {
   const bool begins = arguments.after_reset || arguments.after_pause;
+  refuse_ignored(command, {{{"--after-reset", "--after-pause", "--config"},
+                            !arguments.suggest,
+                            "does not go with --suggest, which changes nothing"},
+                           {{"--y"},
+                            begins,
+                            "the outputs of a first row go with --after-reset or --after-pause; those of a step are "
+                            "told by 'gpilot tell'"}});
   if (arguments.suggest) {
-    if (begins) {
-      throw InputError("--suggest changes nothing, so it cannot begin a sequence: leave one of the two out");
-    }
     study::Study study = study::Study::open(arguments.study, study::Access::kRead);
     print_step(arguments, study, study.suggest());
     return;
-  }
-  if (!arguments.outputs.empty() && !begins) {
-    throw InputError(
-        "--y: the outputs of a first row go with --after-reset or --after-pause; "
-        "those of a step are told by 'gpilot tell'");
   }
   study::Study study = open_or_create(arguments.study, arguments.config);
   if (begins) {
@@ -99,7 +102,7 @@ void add_ask(CLI::App& app) {
       "  gpilot init rig.toml && gpilot ask rig.study --config rig.toml\n"
       "  gpilot ask rig.study --format json\n"
       "  gpilot ask rig.study --after-reset --y 0.01");
-  command->callback([arguments] { run_ask(*arguments); });
+  command->callback([arguments, command] { run_ask(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

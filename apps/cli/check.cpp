@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/plan/strategy.hpp"
 #include "gpilot/study/config.hpp"
 #include "options.hpp"
 
@@ -70,16 +70,16 @@ std::string sd_words(const Vector& sd, Index i) {
 void print_inputs(const StudyConfig& c) {
   fmt::print("Inputs (gpilot chooses them, always inside these limits)\n");
   for (Index p = 0; p < c.box.low.size(); ++p) {
-    fmt::print(
-        "  {}: from {} to {}, {}, safe at {}\n", with_unit(name_of(c.model.inputs, p), name_of(c.input_units, p)),
-        c.box.low(p), c.box.high(p),
-        std::isinf(c.slew(p)) ? "any change in a step" : fmt::format("changes by at most {} in a step", c.slew(p)),
-        c.safe(p));
+    fmt::print("  {}: from {} to {}, {}, safe at {}\n",
+               with_unit(name_of(c.model.inputs, p), name_of(c.input_units, p)), c.box.low(p), c.box.high(p),
+               std::isinf(c.explore.slew(p)) ? "any change in a step"
+                                             : fmt::format("changes by at most {} in a step", c.explore.slew(p)),
+               c.explore.safe(p));
   }
 }
 
 /// ", kept from -1 to 2".
-std::string limit_words(const acquisition::OutputLimits& limits, Index e) {
+std::string limit_words(const plan::OutputLimits& limits, Index e) {
   std::string words;
   if (std::isfinite(limits.low(e))) {
     words += fmt::format(" above {}", limits.low(e));
@@ -98,7 +98,7 @@ void print_outputs(const StudyConfig& c) {
     fmt::print("  {}: measures the state {}, expected {}, noise {}{}\n", with_unit(name, name_of(c.output_units, e)),
                name_of(c.model.states, state_of(c.model, e)),
                range != nullptr ? fmt::format("from {} to {}", range->low, range->high) : "anywhere",
-               sd_words(c.model.output_sd, e), limit_words(c.limits, e));
+               sd_words(c.model.output_sd, e), limit_words(c.explore.limits, e));
   }
 }
 
@@ -130,7 +130,7 @@ void print_states(const ssm::ModelSpec& spec) {
 }
 
 std::string strategy_summary(const std::string& name) {
-  for (const acquisition::StrategyInfo& info : acquisition::strategies()) {
+  for (const plan::StrategyInfo& info : plan::strategies()) {
     if (info.name == name) {
       return info.summary;
     }
@@ -139,24 +139,25 @@ std::string strategy_summary(const std::string& name) {
 }
 
 void print_plan(const StudyConfig& c) {
-  const Index total = c.initial + c.steps;
-  fmt::print("Plan\n  {} measurements under random controls, then {} under controls chosen by {}:\n  {}\n", c.initial,
-             c.steps, c.strategy, strategy_summary(c.strategy));
+  const Index total = c.explore.initial + c.explore.steps;
+  fmt::print("Plan\n  {} measurements under random controls, then {} under controls chosen by {}:\n  {}\n",
+             c.explore.initial, c.explore.steps, c.explore.strategy, strategy_summary(c.explore.strategy));
   fmt::print("  {} measurements, {:.6g} s of the rig's time; seed {}\n", total, static_cast<double>(total) * c.model.dt,
-             c.seed);
-  if (!std::isnan(c.until_sd)) {
-    fmt::print("  ends when the model's standard deviation where it will be used is below {}\n", c.until_sd);
+             c.explore.seed);
+  if (!std::isnan(c.explore.until_sd)) {
+    fmt::print("  ends when the model's standard deviation where it will be used is below {}\n", c.explore.until_sd);
   }
   fmt::print("  trained after {}; the newest {} model(s) are kept\n",
-             c.retrain_every == 1 ? "every step" : fmt::format("every {} steps", c.retrain_every), c.keep_models);
+             c.explore.retrain_every == 1 ? "every step" : fmt::format("every {} steps", c.explore.retrain_every),
+             c.keep_models);
 }
 
 void print_model(const StudyConfig& c) {
   const ssm::ModelSpec& m = c.model;
   fmt::print("Model\n  kernel {}{}, mean {}, up to {} inducing points, nodes {}\n", kernels::name(m.kernel),
              m.linear_kernel ? " plus linear" : "", ssm::name(m.mean), m.inducing, gp::name(m.nodes));
-  fmt::print("  training {}, {} rounds, {} start(s), {} thread(s)\n", inference::name(c.fit.method), c.fit.rounds,
-             c.fit.restarts, c.fit.threads);
+  fmt::print("  training {}, {} rounds, {} start(s), {} thread(s)\n", inference::name(c.explore.fit.method),
+             c.explore.fit.rounds, c.explore.fit.restarts, c.explore.fit.threads);
 }
 
 void print_rig(const study::RigSettings& rig) {
@@ -176,9 +177,9 @@ std::vector<std::string> notes_on(const StudyConfig& c) {
           fmt::format("output.{}: without low and high, scales come from the first few measurements", output));
     }
   }
-  for (Index p = 0; p < c.slew.size(); ++p) {
-    const double crossing = (c.box.high(p) - c.box.low(p)) / c.slew(p);
-    if (crossing > static_cast<double>(c.initial + c.steps)) {
+  for (Index p = 0; p < c.explore.slew.size(); ++p) {
+    const double crossing = (c.box.high(p) - c.box.low(p)) / c.explore.slew(p);
+    if (crossing > static_cast<double>(c.explore.initial + c.explore.steps)) {
       notes.push_back(
           fmt::format("input.{}: with this slew it takes {:.0f} steps to cross the range, more than the study has",
                       name_of(c.model.inputs, p), std::ceil(crossing)));
@@ -188,11 +189,12 @@ std::vector<std::string> notes_on(const StudyConfig& c) {
     const auto i = static_cast<Index>(e);
     const Index state = state_of(c.model, i);
     if (has(c.model.x0_mean, state) &&
-        (c.model.x0_mean(state) < c.limits.low(i) || c.model.x0_mean(state) > c.limits.high(i))) {
+        (c.model.x0_mean(state) < c.explore.limits.low(i) || c.model.x0_mean(state) > c.explore.limits.high(i))) {
       notes.push_back(fmt::format("output.{}: after a reset it is outside its limits", c.model.outputs[e]));
     }
   }
-  if (const std::string wrong = acquisition::no_reference_sd(c.strategy); !std::isnan(c.until_sd) && !wrong.empty()) {
+  if (const std::string wrong = plan::no_reference_sd(c.explore.strategy);
+      !std::isnan(c.explore.until_sd) && !wrong.empty()) {
     notes.push_back(fmt::format("study.until_sd: no run can begin: {}", wrong));
   }
   if (c.rig.deadline_s < c.model.dt) {
@@ -234,8 +236,8 @@ Json channels_json(const StudyConfig& c) {
                       {"unit", name_of(c.input_units, p)},
                       {"low", c.box.low(p)},
                       {"high", c.box.high(p)},
-                      {"slew", number_or_null(c.slew, p)},
-                      {"safe", c.safe(p)}});
+                      {"slew", number_or_null(c.explore.slew, p)},
+                      {"safe", c.explore.safe(p)}});
   }
   Json outputs = Json::array();
   for (Index e = 0; e < c.model.C.rows(); ++e) {
@@ -245,8 +247,8 @@ Json channels_json(const StudyConfig& c) {
                        {"state", name_of(c.model.states, state_of(c.model, e))},
                        {"range", range_json(range_of(c.model, name))},
                        {"noise_sd", number_or_null(c.model.output_sd, e)},
-                       {"limit_low", number_or_null(c.limits.low, e)},
-                       {"limit_high", number_or_null(c.limits.high, e)}});
+                       {"limit_low", number_or_null(c.explore.limits.low, e)},
+                       {"limit_high", number_or_null(c.explore.limits.high, e)}});
   }
   Json states = Json::array();
   for (Index d = 0; d < static_cast<Index>(c.model.states.size()); ++d) {
@@ -274,15 +276,15 @@ void print_json(const std::string& file, const StudyConfig& c) {
   }
   Json json = {{"file", file},
                {"name", c.name},
-               {"seed", c.seed},
+               {"seed", c.explore.seed},
                {"dt", c.model.dt},
-               {"strategy", c.strategy},
-               {"initial", c.initial},
-               {"steps", c.steps},
-               {"retrain_every", c.retrain_every},
+               {"strategy", c.explore.strategy},
+               {"initial", c.explore.initial},
+               {"steps", c.explore.steps},
+               {"retrain_every", c.explore.retrain_every},
                {"keep_models", c.keep_models},
-               {"delta", c.limits.delta},
-               {"until_sd", std::isnan(c.until_sd) ? Json() : Json(c.until_sd)}};
+               {"delta", c.explore.limits.delta},
+               {"until_sd", std::isnan(c.explore.until_sd) ? Json() : Json(c.explore.until_sd)}};
   json.update(channels_json(c));
   json["rig"] = {{"command", c.rig.command}, {"start_s", c.rig.start_s}, {"deadline_s", c.rig.deadline_s},
                  {"reset_s", c.rig.reset_s}, {"close_s", c.rig.close_s}, {"failures", c.rig.failures}};

@@ -9,9 +9,10 @@
 #include "commands.hpp"
 #include "comparison_table.hpp"
 #include "fit_arguments.hpp"
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/comparison.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/options/layout.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/trials/comparison.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress_line.hpp"
@@ -20,26 +21,23 @@ namespace gpilot::cli {
 
 namespace {
 
-using study::ComparisonOptions;
-using study::ComparisonOutcome;
+using trials::ComparisonOptions;
+using trials::ComparisonOutcome;
 
 /// What the user typed; an empty text was not given.
 struct CompareArguments {
-  std::vector<std::string> systems;
-  std::string strategies, trials, steps, initial, retrain_every, threads;
+  ComparisonOptions options;
+  int threads = 0;  ///< 0 = one per core
+  std::string strategies;
   std::vector<std::string> boxes;
-  std::uint64_t seed = 0;
-  bool paper = false;
-  bool angles = false;
-  bool observe_states = false;
-  LimitArguments limits;
-  PlanningArguments planning;
+  std::vector<std::string> limits;
+  std::vector<std::string> planning;  ///< names of its options
   std::string output;
   Format format = Format::kText;
 };
 
 /// "SYSTEM=LOW:HIGH,..", an interval for each control.
-study::SystemBox parse_system_box(const std::string& text) {
+trials::SystemBox parse_system_box(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) {
     throw InputError(fmt::format("--box: expected SYSTEM=LOW:HIGH, not '{}'", text));
@@ -47,48 +45,28 @@ study::SystemBox parse_system_box(const std::string& text) {
   return {text.substr(0, equals), parse_box("--box", std::string_view(text).substr(equals + 1))};
 }
 
-ComparisonOptions options_from(const CompareArguments& arguments) {
-  ComparisonOptions options{.systems = arguments.systems,
-                            .seed = arguments.seed,
-                            .paper = arguments.paper,
-                            .angles = arguments.angles,
-                            .boxes = {},
-                            .observe_states = arguments.observe_states,
-                            .limits = arguments.limits.parsed(),
-                            .delta = arguments.limits.parsed_delta(),
-                            .planning = arguments.planning.parsed()};
-  const auto count = [](std::string_view option, const std::string& text, Index lowest, Index& value) {
-    if (!text.empty()) {
-      value = parse_count(option, text, lowest);
-    }
-  };
+ComparisonOptions options_from(const CLI::App& command, const CompareArguments& arguments) {
+  ComparisonOptions options = arguments.options;
+  options.limits = parse_limits(arguments.limits);
+  options.delta = options.explore.limits.delta;
+  options.explore.limits = {};  // set for each trial
   if (!arguments.strategies.empty()) {
     options.strategies = split_names("--strategies", arguments.strategies);
   }
-  count("--trials", arguments.trials, 1, options.trials);
-  count("--steps", arguments.steps, 1, options.steps);
-  count("--initial", arguments.initial, 2, options.initial);
-  count("--retrain-every", arguments.retrain_every, 1, options.retrain_every);
   for (const std::string& text : arguments.boxes) {
     options.boxes.push_back(parse_system_box(text));
   }
+  refuse_ignored(command, exploring_rules(options.strategies, !options.limits.empty(), arguments.planning));
+  finish_planning(command, options.explore.planning);
   return options;
 }
 
 ComparisonOutcome run_with_progress(const ComparisonOptions& options, const CompareArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   ProgressLine line(true);
-  study::ComparisonExecution execution{.stop = &InterruptGuard::requested()};
-  if (!arguments.threads.empty()) {
-    constexpr Index kMostThreads = 1024;
-    const Index threads = parse_count("--threads", arguments.threads, 1);
-    if (threads > kMostThreads) {
-      throw InputError(fmt::format("--threads: at most {}, not {}", kMostThreads, threads));
-    }
-    execution.threads = static_cast<int>(threads);
-  }
+  trials::ComparisonExecution execution{.threads = arguments.threads, .stop = &InterruptGuard::requested()};
   const Clock::time_point start = Clock::now();
-  execution.on_progress = [&](const study::ComparisonProgress& progress) {
+  execution.on_progress = [&](const trials::ComparisonProgress& progress) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     std::string text =
         fmt::format("{} of {} trials, {} elapsed", progress.done, progress.total, describe_seconds(elapsed));
@@ -100,12 +78,12 @@ ComparisonOutcome run_with_progress(const ComparisonOptions& options, const Comp
   execution.on_damaged = [](const std::string& file) {
     fmt::print(stderr, "gpilot: note: {} was damaged, so its trial counts as not done\n", file);
   };
-  return study::run_comparison(options, arguments.output, execution);
+  return trials::run_comparison(options, arguments.output, execution);
 }
 
 void print_text(const CompareArguments& arguments, const ComparisonOutcome& outcome) {
-  const study::ComparisonSummary& summary = *outcome.summary;
-  for (const study::SystemSummary& system : summary.systems) {
+  const trials::ComparisonSummary& summary = *outcome.summary;
+  for (const trials::SystemSummary& system : summary.systems) {
     fmt::print("{}\n", format_tables(system, summary.trials, summary.last_step));
   }
   fmt::print(
@@ -115,7 +93,7 @@ void print_text(const CompareArguments& arguments, const ComparisonOutcome& outc
       "below\n"
       "the median of where random ends; median over trials, of random itself too.\n",
       summary.last_step);
-  if (std::ranges::any_of(summary.systems, [](const study::SystemSummary& s) { return !s.violations.empty(); })) {
+  if (std::ranges::any_of(summary.systems, [](const trials::SystemSummary& s) { return !s.violations.empty(); })) {
     fmt::print(
         "Outside the limits: share of the chosen steps whose true output, noise apart, lies outside; what the model "
         "made "
@@ -130,15 +108,15 @@ void print_text(const CompareArguments& arguments, const ComparisonOutcome& outc
 /// Throws NumericalError if a trial failed.
 void check_failures(const ComparisonOutcome& outcome) {
   if (!outcome.failed.empty()) {
-    const study::FailedTrial& first = outcome.failed.front();
+    const trials::FailedTrial& first = outcome.failed.front();
     throw NumericalError(fmt::format("{} of {} trials failed, first: {} {} trial {}: {}", outcome.failed.size(),
                                      outcome.total, first.job.system, first.job.strategy, first.job.trial,
                                      first.message));
   }
 }
 
-void run_compare(const CompareArguments& arguments) {
-  const ComparisonOptions options = options_from(arguments);
+void run_compare(const CLI::App& command, const CompareArguments& arguments) {
+  const ComparisonOptions options = options_from(command, arguments);
   const InterruptGuard guard;
   const ComparisonOutcome outcome = run_with_progress(options, arguments);
   if (!outcome.summary) {
@@ -146,7 +124,7 @@ void run_compare(const CompareArguments& arguments) {
                                   outcome.done, outcome.total, arguments.output));
   }
   if (arguments.format == Format::kJson) {
-    fmt::print("{}", study::format_summary(*outcome.summary));
+    fmt::print("{}", trials::format_summary(*outcome.summary));
   } else {
     print_text(arguments, outcome);
   }
@@ -154,31 +132,31 @@ void run_compare(const CompareArguments& arguments) {
 }
 
 void add_trial_options(CLI::App& command, CompareArguments& arguments) {
-  const ComparisonOptions defaults;
-  const auto number = [&command](const std::string& name, std::string& value, const std::string& type,
-                                 const std::string& help, Index standard) {
-    command.add_option(name, value, help)->type_name(type)->default_str(std::to_string(standard));
-  };
+  ComparisonOptions& o = arguments.options;
+  CliArchive cli(command);
   command
       .add_option("--strategies", arguments.strategies,
-                  fmt::format("ways to choose the control, of {}", fmt::join(acquisition::strategy_names(), ", ")))
+                  fmt::format("ways to choose the control, of {}", fmt::join(plan::strategy_names(), ", ")))
       ->type_name("NAME,..")
-      ->default_str(fmt::format("{}", fmt::join(defaults.strategies, ",")));
-  number("--trials", arguments.trials, "N", "trials of each strategy; trial i has the same start for all",
-         defaults.trials);
-  number("--steps", arguments.steps, "N", "controls chosen in a trial", defaults.steps);
-  number("--initial", arguments.initial, "N", "measurements before the first choice", defaults.initial);
-  number("--retrain-every", arguments.retrain_every, "K", "steps between two trainings", defaults.retrain_every);
-  add_seed(command, arguments.seed);
-  command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
-  command.add_flag("--angles", arguments.angles,
+      ->default_str(fmt::format("{}", fmt::join(o.strategies, ",")));
+  cli.add("", {}, [&](auto& a) {
+    a.count({.key = "trials", .meaning = "trials of each strategy; trial i has the same start for all"}, o.trials, 1,
+            options::kMostSteps);
+  });
+  cli.add("", {"strategy", "until_sd"}, [&](auto& a) { options::describe_exploring(a, o.explore); });
+  command.add_flag("--paper", o.paper, "the paper's kernels, initial values and training");
+  command.add_flag("--angles", o.angles,
                    "tell the models which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);
-  add_observe_states(command, arguments.observe_states);
+  add_observe_states(command, o.observe_states);
   add_limits(command, arguments.limits);
-  add_planning(command, arguments.planning);
+  arguments.planning = add_planning(cli, o.explore.planning);
+  cli.add("", {}, [&](auto& a) {
+    a.count({.key = "threads", .meaning = "trials at a time; results do not depend on it", .otherwise = "one per core"},
+            arguments.threads, 1, options::kMostThreads);
+  });
 }
 
 }  // namespace
@@ -186,14 +164,10 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
 void add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* command = app.add_subcommand("compare", "compare strategies on simulated systems by paired trials");
-  command->add_option("SYSTEM", arguments->systems, "systems to learn; 'gpilot systems' lists them")
+  command->add_option("SYSTEM", arguments->options.systems, "systems to learn; 'gpilot systems' lists them")
       ->required()
       ->type_name("");
   add_trial_options(*command, *arguments);
-  command
-      ->add_option("--threads", arguments->threads,
-                   "trials at a time (default: one per core); results do not depend on it")
-      ->type_name("N");
   command->add_option("-o,--output", arguments->output, "directory to write; it may hold a part of this comparison")
       ->required()
       ->type_name("DIR");
@@ -210,7 +184,7 @@ void add_compare(CLI::App& app) {
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"
       "  gpilot compare kink pendulum --paper --trials 20 -o paper");
-  command->callback([arguments] { run_compare(*arguments); });
+  command->callback([arguments, command] { run_compare(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

@@ -12,11 +12,11 @@ namespace gpilot::cli {
 
 namespace {
 
-using study::MetricSummary;
-using study::PairedTest;
-using study::StrategyEffort;
-using study::StrategySummary;
-using study::TrialStatistics;
+using trials::MetricSummary;
+using trials::PairedTest;
+using trials::StrategyEffort;
+using trials::StrategySummary;
+using trials::TrialStatistics;
 
 constexpr int kCell = 16;
 constexpr int kNarrow = 11;
@@ -61,7 +61,7 @@ class Block {
               const std::function<std::string(const TrialStatistics&)>& cell) const {
     const auto out = std::back_inserter(text);
     fmt::format_to(out, "  {:<{}}", title, label_);
-    for (const study::StepStatistics& step : metric_.strategies.front().steps) {
+    for (const trials::StepStatistics& step : metric_.strategies.front().steps) {
       fmt::format_to(out, "{:>{}}", fmt::format("step {}", step.step), kCell);
     }
     fmt::format_to(out, "{:>{}}\n", "area", kCell);
@@ -80,7 +80,7 @@ class Block {
     }
     const auto out = std::back_inserter(text);
     fmt::format_to(out, "  {:<{}}", strategy.strategy, label_);
-    for (const study::StepStatistics& step : strategy.steps) {
+    for (const trials::StepStatistics& step : strategy.steps) {
       fmt::format_to(out, "{:>{}}", cell(step.value), kCell);
     }
     fmt::format_to(out, "{:>{}}\n", area, kCell);
@@ -98,7 +98,7 @@ std::string counts(const std::map<std::string, Index>& statuses) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void append_efforts(std::string& text, const study::SystemSummary& system, Index last_step, int label) {
+void append_efforts(std::string& text, const trials::SystemSummary& system, Index last_step, int label) {
   const std::vector<StrategySummary>& strategies = system.metrics.front().strategies;
   const bool goal = strategies.front().steps_to_random.has_value();
   const auto out = std::back_inserter(text);
@@ -122,11 +122,11 @@ std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100.0 * share);
 }
 
-void append_violations(std::string& text, const study::SystemSummary& system, int label) {
+void append_violations(std::string& text, const trials::SystemSummary& system, int label) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "\n  {:<{}}{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}\n", "outside the limits", label, "steps", kNarrow,
                  "95 % interval", kCell + 4, "by the model", kCell, "no safe plan", kCell, "initial", kNarrow);
-  for (const study::StrategyViolations& v : system.violations) {
+  for (const trials::StrategyViolations& v : system.violations) {
     fmt::format_to(out, "  {:<{}}{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}\n", v.strategy, label, percent(v.steps.value), kNarrow,
                    fmt::format("{} to {}", percent(v.steps.low), percent(v.steps.high)), kCell + 4, percent(v.expected),
                    kCell, percent(v.no_safe_plan), kCell, percent(v.initial), kNarrow);
@@ -135,7 +135,7 @@ void append_violations(std::string& text, const study::SystemSummary& system, in
 
 }  // namespace
 
-std::string format_tables(const study::SystemSummary& system, Index trials, Index last_step) {
+std::string format_tables(const trials::SystemSummary& system, Index trials, Index last_step) {
   const MetricSummary& rmse = system.metrics.front();
   std::size_t label = std::string_view("milliseconds per step").size();
   for (const StrategySummary& strategy : rmse.strategies) {
@@ -145,7 +145,7 @@ std::string format_tables(const study::SystemSummary& system, Index trials, Inde
   std::string text = fmt::format("{}: {} over {} trials\n\n", system.system, rmse.metric, trials);
   block.append(text, "mean (sd)", mean_and_spread);
   block.append(text, "median", [](const TrialStatistics& s) { return number(s.median); });
-  for (const std::string_view reference : study::kReferences) {
+  for (const std::string_view reference : trials::kReferences) {
     const bool tested = std::ranges::any_of(
         rmse.strategies, [&](const StrategySummary& s) { return !verdict(s.area, reference).empty(); });
     if (tested) {

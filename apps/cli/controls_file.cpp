@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/table.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
+#include "new_data.hpp"
 
 namespace gpilot::cli {
 
@@ -13,7 +14,8 @@ namespace {
 
 /// All rows of the named columns.
 Matrix control_columns(const systems::System& system, const std::string& path) {
-  const study::Table table = study::read_csv(path);
+  const io::Table table = io::read_csv(path);
+  print_note(table.note.empty() ? "" : path + ": " + table.note);
   Matrix controls(table.rows(), system.control_dim());
   for (Index i = 0; i < controls.cols(); ++i) {
     const std::string& name = system.spec().controls[static_cast<std::size_t>(i)].name;

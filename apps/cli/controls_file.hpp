@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/systems/system.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::cli {
 

@@ -9,20 +9,24 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/grid.hpp"
+#include "gpilot/explore/online_model.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
+#include "gpilot/plan/strategy.hpp"
 #include "gpilot/ssm/angles.hpp"
-#include "gpilot/study/grid.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/standpoint.hpp"
-#include "gpilot/study/table.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
 namespace {
 
-using acquisition::Situation;
+using plan::DecisionContext;
 
 /// What the user typed; an empty text was not given.
 struct CriterionArguments {
@@ -74,7 +78,7 @@ Matrix control_grid(const CriterionArguments& arguments, const Box& box) {
     throw InputError(fmt::format("--grid: {} points for each of {} controls are {:.0f}, at most {:.0f} are allowed",
                                  points, box.low.size(), total, kMostPoints));
   }
-  return study::regular_grid(box, std::vector<Index>(static_cast<std::size_t>(box.low.size()), points));
+  return regular_grid(box, std::vector<Index>(static_cast<std::size_t>(box.low.size()), points));
 }
 
 /// Why a recording (scaled units) cannot be the one that the model was trained on, or "" if it can. The model file
@@ -109,25 +113,25 @@ std::string not_trained_on(const ssm::Model& model, const ssm::Sequence& recordi
 /// Where the model stands: at the end of its training data, where `run` has it stand, too, or of another recording that
 /// it follows.
 struct Place {
-  study::Standpoint standpoint;
+  explore::OnlineModel online;
   std::optional<ssm::Series> history;  ///< scaled
   std::string not_training;            ///< why the recording is not that of the training; "" if it is, or there is none
 };
 
-Place find_place(const ssm::Model& model, const std::optional<ssm::Sequence>& recording) {
-  Place place{study::Standpoint(model, model.seed), {}, ""};
+Place find_place(const ssm::Model& model, const Box& box, const std::optional<ssm::Sequence>& recording) {
+  Place place{explore::OnlineModel(std::make_shared<const ssm::Model>(model), box, {.seed = model.seed}), {}, ""};
   if (!recording) {
     return place;
   }
-  place.history = place.standpoint.scaled(ssm::Dataset{*recording});
+  place.history = place.online.scaled(ssm::Dataset{*recording});
   ssm::Sequence scaled = model.scaling.to_scaled(*recording);
   ssm::unwrap(model.gp.structure, model.gp.parameters, scaled);
   place.not_training = not_trained_on(model, scaled);
   if (!place.not_training.empty()) {
     const ssm::Sequence& s = *recording;
-    place.standpoint.begin(s.broad_start, s.outputs.row(0).transpose());
+    place.online.begin(s.broad_start, s.outputs.row(0).transpose());
     for (Index t = 1; t < s.rows(); ++t) {
-      place.standpoint.follow(s.controls.row(t - 1).transpose(), s.outputs.row(t).transpose());
+      place.online.follow(s.controls.row(t - 1).transpose(), s.outputs.row(t).transpose());
     }
   }
   return place;
@@ -140,31 +144,32 @@ struct Landscape {
   Vector values;  ///< at the grid's rows
 };
 
-Landscape evaluate(const CriterionArguments& arguments, const Place& place, const Box& box, const Matrix& grid) {
-  const std::unique_ptr<acquisition::Strategy> strategy = acquisition::make_strategy(arguments.criterion);
+Landscape evaluate(const CriterionArguments& arguments, Place& place, const Box& box, const Matrix& grid) {
+  const std::unique_ptr<plan::Strategy> strategy = plan::make_strategy(arguments.criterion);
   if (arguments.criterion == "totmi-sampled" && !place.not_training.empty()) {
     throw InputError(
         fmt::format("{}: totmi-sampled needs the recording that {} was trained on, and this is another one: {}",
                     arguments.data, arguments.model, place.not_training));
   }
-  const study::Standpoint& standpoint = place.standpoint;
-  const Box inside = standpoint.scaled(box);
-  Situation situation = standpoint.situation(inside, place.history ? &*place.history : nullptr, arguments.seed);
+  explore::OnlineModel& online = place.online;
+  const Box inside = online.scaled(box);
+  DecisionContext context = online.context(inside, place.history ? &*place.history : nullptr);
+  context.seed = arguments.seed;
   if (!place.history || !place.not_training.empty()) {
-    situation.q = nullptr;  // it belongs to the training's rows
+    context.q = nullptr;  // it belongs to the training's rows
   }
-  const std::unique_ptr<acquisition::Criterion> criterion = strategy->criterion(situation);
+  const std::unique_ptr<plan::Criterion> criterion = strategy->criterion(context);
   if (!criterion) {
     throw InputError(fmt::format(
         "--criterion: {} has no criterion of one control to show: it draws its controls or plans sequences of them",
         arguments.criterion));
   }
-  const acquisition::Choice choice = strategy->choose(situation);
+  const plan::Choice choice = strategy->choose(context);
   // Rounding on the way through scaled units must not leave the box.
-  Landscape landscape{standpoint.user_control(choice.control).cwiseMax(box.low).cwiseMin(box.high), choice.value,
+  Landscape landscape{online.user_control(choice.control).cwiseMax(box.low).cwiseMin(box.high), choice.criterion,
                       Vector(grid.rows())};
   for (Index n = 0; n < grid.rows(); ++n) {
-    landscape.values(n) = criterion->value(standpoint.scaled_control(grid.row(n).transpose()), nullptr);
+    landscape.values(n) = criterion->value(online.scaled_control(grid.row(n).transpose()), nullptr);
   }
   return landscape;
 }
@@ -218,32 +223,33 @@ void run_criterion(const CriterionArguments& arguments) {
   if (to_stdout && arguments.format == Format::kJson) {
     throw InputError("--format json prints a summary, so the values need a file: give -o FILE.csv, not -o -");
   }
+  io::check_not_input(arguments.output, std::vector<std::string>{arguments.model, arguments.data});
   ssm::Model model;
   std::optional<ssm::Sequence> recording;
   if (arguments.data.empty()) {
-    model = study::load_model(arguments.model);
+    model = io::load_model(arguments.model);
   } else {
     NewDataArguments both;
     both.model = arguments.model;
-    both.file = arguments.data;
+    both.files = {arguments.data};
     NewData data = load_new_data(both, Outputs::kRequired);
     model = std::move(data.model);
-    recording = std::move(data.sequence);
+    recording = std::move(data.recordings.back().sequence);
   }
   check_present_inputs(model, arguments.model);
   const Box box = control_box(arguments, model.spec);
   const Matrix grid = control_grid(arguments, box);
-  const Place place = find_place(model, recording);
+  Place place = find_place(model, box, recording);
   const Landscape landscape = evaluate(arguments, place, box, grid);
-  study::Table table;
+  io::Table table;
   table.append(model.spec.inputs, grid);
   table.append(std::vector<std::string>{"value"}, landscape.values);
   if (to_stdout) {
-    fmt::print("{}", study::format_csv(table));
+    fmt::print("{}", io::format_csv(table));
     return;
   }
   if (!arguments.output.empty()) {
-    study::write_csv(arguments.output, table);
+    io::write_csv(arguments.output, table);
   }
   print_summary(arguments, model.spec, box, place, landscape);
 }
@@ -257,7 +263,7 @@ void add_criterion(CLI::App& app) {
   command->add_option("MODEL", arguments->model, "model file written by 'gpilot fit' or 'gpilot run'")->required();
   command
       ->add_option("-c,--criterion", arguments->criterion,
-                   fmt::format("a strategy that has one, of {}", fmt::join(acquisition::strategy_names(), ", ")))
+                   fmt::format("a strategy that has one, of {}", fmt::join(plan::strategy_names(), ", ")))
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--grid", arguments->grid, "points along each control")->type_name("N")->capture_default_str();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpilot/inference/fit.hpp"
+#include "gpilot/ssm/model.hpp"
 
 namespace gpilot::cli {
 
@@ -147,7 +148,7 @@ void print_identification(const ssm::FitReport& report, std::size_t width) {
   }
   fmt::print("  chosen: {}; {}\n", report.chosen, report.reason);
   fmt::print("  calibration: {}\n", report.calibration);
-  fmt::print("  status: {}{}{}\n", report.status, report.message.empty() ? "" : ": ", report.message);
+  fmt::print("  status: {}{}{}\n", name(report.status), report.message.empty() ? "" : ": ", report.message);
 }
 
 }  // namespace
@@ -168,8 +169,8 @@ void print_training(const Model& model) {
                candidate.bound, candidate.predictive_density);
   }
   fmt::print("  chosen: {}\n", choice(report));
-  fmt::print("  status: {}{}{}\n", report.status.empty() ? "done" : report.status, report.message.empty() ? "" : ": ",
-             report.message);
+  fmt::print("  status: {}{}{}\n", report.status == ssm::FitStatus::kNone ? "done" : name(report.status),
+             report.message.empty() ? "" : ": ", report.message);
 }
 
 namespace {
@@ -233,7 +234,7 @@ Json training_json(const ssm::FitReport& report) {
       candidates.back()["validation"] = candidate.validation;
     }
   }
-  return {{"status", report.status},
+  return {{"status", name(report.status)},
           {"message", report.message},
           {"bound", report.bound},
           {"objective", report.objective},

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpilot/ssm/model.hpp"
-#include "gpilot/ssm/summary.hpp"
+#include "gpilot/ssm/report.hpp"
 
 /// What `fit` and `show` print about a model; user units throughout.
 namespace gpilot::cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/version.hpp"
+#include "gpilot/core/version.hpp"
 
 namespace gpilot::cli {
 
@@ -20,7 +20,7 @@ using study::Study;
 
 constexpr int kWidth = 11;
 
-std::vector<double> list(const Vector& values) {
+std::vector<double> list(VectorRef values) {
   return {values.begin(), values.end()};
 }
 
@@ -48,20 +48,22 @@ std::string number(const Vector& values, Index i) {
   return i < values.size() && !std::isnan(values(i)) ? fmt::format("{:.5g}", values(i)) : "-";
 }
 
-void print_training(const Study& study) {
+void print_newest_training(const Study& study) {
   if (study.trainings().empty()) {
-    const Index missing = study.config().first_training() - study.told();
+    const Index missing = study.config().explore.first_training() - study.told();
     fmt::print("Training    none yet{}\n",
                missing > 0 ? fmt::format(": {} more measurement(s) come first", missing) : "");
     return;
   }
   const study::TrainingRecord& newest = study.trainings().back();
-  const Index failed = std::ranges::count(study.trainings(), "failed", &study::TrainingRecord::status);
+  const Index failed = std::ranges::count_if(
+      study.trainings(), [](const study::TrainingRecord& t) { return t.summary.status == ssm::FitStatus::kFailed; });
   fmt::print("Training    {} so far{}; the newest after step {}: {}{}, {:.2f} s\n", study.trainings().size(),
-             failed > 0 ? fmt::format(", {} failed", failed) : "", newest.after_step, newest.status,
-             newest.chosen.empty() ? "" : " (" + newest.chosen + ")", newest.seconds);
-  if (!newest.message.empty()) {
-    fmt::print("            {}\n", newest.message);
+             failed > 0 ? fmt::format(", {} failed", failed) : "", newest.summary.after_step,
+             name(newest.summary.status), newest.summary.chosen.empty() ? "" : " (" + newest.summary.chosen + ")",
+             newest.summary.seconds);
+  if (!newest.summary.message.empty()) {
+    fmt::print("            {}\n", newest.summary.message);
   }
 }
 
@@ -92,18 +94,19 @@ std::string step_heading(const study::StudyConfig& config) {
 
 std::string step_line(const study::StudyConfig& config, const StepRecord& step) {
   std::string line =
-      fmt::format("{:>5} {:>4} {:<8} {:<7}", step.id, step.sequence, name(step.phase), name(step.status));
-  const Vector& control = step.status == StepStatus::kTold ? step.applied : step.asked;
+      fmt::format("{:>5} {:>4} {:<8} {:<7}", step.id, step.sequence, name(step.choice.phase), name(step.status));
+  const Vector& control = step.status == StepStatus::kTold ? step.applied : step.choice.control;
   for (Index p = 0; p < static_cast<Index>(config.model.inputs.size()); ++p) {
     line += fmt::format(" {:>{}}", number(control, p), kWidth);
   }
   for (Index e = 0; e < static_cast<Index>(config.model.outputs.size()); ++e) {
     line += fmt::format(" {:>{}}", number(step.outputs, e), kWidth);
   }
-  if (!step.safe) {
-    line += "  " + no_safe_plan(step.violation);
+  if (!step.choice.safe) {
+    line += "  " + no_safe_plan(step.choice.violation);
   }
-  return step.reason.empty() ? line : line + "  " + step.reason;
+  const std::string& remark = step.reason.empty() ? step.choice.note : step.reason;
+  return remark.empty() ? line : line + "  " + remark;
 }
 
 std::string no_safe_plan(double violation) {
@@ -115,14 +118,14 @@ std::string no_safe_plan(double violation) {
 void print_study(const Study& study, Index newest_steps) {
   const study::StudyConfig& config = study.config();
   fmt::print("Study       {} ({}), made {}\n", config.name, study.path(), study.created_at());
-  fmt::print("Strategy    {}, seed {}; {} measurements under random controls, then {} chosen\n", config.strategy,
-             config.seed, config.initial, config.steps);
+  fmt::print("Strategy    {}, seed {}; {} measurements under random controls, then {} chosen\n",
+             config.explore.strategy, config.explore.seed, config.explore.initial, config.explore.steps);
   fmt::print("Steps       {}; {} sequence(s)\n", counts(study), study.sequences().size());
   if (const Index late = study.late_tells(); late > 0) {
     fmt::print("            {} late answer(s) are kept, but not learned from\n", late);
   }
   print_position(study);
-  print_training(study);
+  print_newest_training(study);
   const std::vector<study::SessionRecord> sessions = study.sessions();
   if (!sessions.empty()) {
     const study::SessionRecord& last = sessions.back();
@@ -146,12 +149,12 @@ Json study_json(const Study& study) {
                {"study", study.path()},
                {"name", config.name},
                {"created_at", study.created_at()},
-               {"strategy", config.strategy},
-               {"seed", config.seed},
+               {"strategy", config.explore.strategy},
+               {"seed", config.explore.seed},
                {"dt", config.model.dt},
                {"inputs", config.model.inputs},
                {"outputs", config.model.outputs},
-               {"initial", config.initial},
+               {"initial", config.explore.initial},
                {"measurements", study.told()},
                {"late_tells", study.late_tells()}};
   json["pending"] = study.pending() != nullptr ? Json(study.pending()->id) : Json();
@@ -167,36 +170,37 @@ Json study_json(const Study& study) {
   }
   json["steps"] = Json::array();
   for (const StepRecord& s : study.steps()) {
-    json["steps"].push_back({{"step", s.id},
-                             {"sequence", s.sequence},
-                             {"phase", name(s.phase)},
-                             {"status", name(s.status)},
-                             {"u", list(s.asked)},
-                             {"u_applied", list(s.applied)},
-                             {"y", list(s.outputs)},
-                             {"t", s.rig_time ? Json(*s.rig_time) : Json()},
-                             {"training", s.training > 0 ? Json(s.training) : Json()},
-                             {"criterion", s.criterion},
-                             {"evaluations", s.evaluations},
-                             {"violation", s.violation},
-                             {"safe", s.safe},
-                             {"reference_sd", s.reference_sd},
-                             {"plan", Json::accept(s.plan) ? Json::parse(s.plan) : Json()},
-                             {"reason", text_or_null(s.reason)},
-                             {"asked_at", s.asked_at},
-                             {"closed_at", text_or_null(s.closed_at)}});
+    json["steps"].push_back(
+        {{"step", s.id},
+         {"sequence", s.sequence},
+         {"phase", name(s.choice.phase)},
+         {"status", name(s.status)},
+         {"u", list(s.choice.control)},
+         {"u_applied", list(s.applied)},
+         {"y", list(s.outputs)},
+         {"t", s.rig_time ? Json(*s.rig_time) : Json()},
+         {"training", s.training > 0 ? Json(s.training) : Json()},
+         {"criterion", s.choice.criterion},
+         {"evaluations", s.choice.evaluations},
+         {"violation", s.choice.violation},
+         {"safe", s.choice.safe},
+         {"reference_sd", s.choice.reference_sd},
+         {"plan", s.choice.plan.rows() > 0 ? Json(list(Vector(s.choice.plan.transpose().reshaped()))) : Json()},
+         {"reason", text_or_null(s.reason.empty() ? s.choice.note : s.reason)},
+         {"asked_at", s.asked_at},
+         {"closed_at", text_or_null(s.closed_at)}});
   }
   json["trainings"] = Json::array();
   for (const study::TrainingRecord& t : study.trainings()) {
     json["trainings"].push_back({{"training", t.id},
-                                 {"after_step", t.after_step},
-                                 {"status", t.status},
-                                 {"message", t.message},
-                                 {"chosen", t.chosen},
-                                 {"bound", t.bound},
+                                 {"after_step", t.summary.after_step},
+                                 {"status", name(t.summary.status)},
+                                 {"message", t.summary.message},
+                                 {"chosen", t.summary.chosen},
+                                 {"bound", t.summary.bound},
                                  {"library_version", t.version},
                                  {"model_kept", t.has_model},
-                                 {"seconds", t.seconds},
+                                 {"seconds", t.summary.seconds},
                                  {"finished_at", t.finished_at}});
   }
   json["sessions"] = Json::array();

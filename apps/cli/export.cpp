@@ -8,10 +8,11 @@
 
 #include "commands.hpp"
 #include "describe_study.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/model_file.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
 #include "gpilot/study/study.hpp"
-#include "gpilot/study/table.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -29,7 +30,7 @@ struct ExportArguments {
 };
 
 /// All rows that have been measured: sequence, step (0 = before the first), t, inputs, outputs.
-study::Table rows_of(const study::Study& study, Index only_sequence) {
+io::Table rows_of(const study::Study& study, Index only_sequence) {
   const ssm::ModelSpec& spec = study.config().model;
   const auto P = static_cast<Index>(spec.inputs.size());
   const auto E = static_cast<Index>(spec.outputs.size());
@@ -67,36 +68,39 @@ study::Table rows_of(const study::Study& study, Index only_sequence) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     values.row(static_cast<Index>(i)) = rows[i].transpose();
   }
-  study::Table table;
+  io::Table table;
   table.append(std::vector<std::string>{"sequence", "step", "t"}, values.leftCols(3));
   table.append(spec.inputs, values.middleCols(3, P));
   table.append(spec.outputs, values.rightCols(E));
   return table;
 }
 
-void run_export(const ExportArguments& arguments) {
+void run_export(const CLI::App& command, const ExportArguments& arguments) {
+  refuse_ignored(command,
+                 {{{"--sequence"}, !arguments.json && !arguments.model && !arguments.config, "goes with --csv"}});
   const study::Study study = study::Study::open(arguments.study, study::Access::kRead);
   const Index sequence = arguments.sequence.empty() ? 0 : parse_count("--sequence", arguments.sequence, 1);
-  if (sequence > 0 && (arguments.json || arguments.model || arguments.config)) {
-    throw InputError("--sequence: goes with --csv");
-  }
   std::string text;
   if (arguments.model) {
     if (study.model() == nullptr) {
       throw InputError(fmt::format("{}: there is no model yet", arguments.study));
     }
-    text = study::format_model(*study.model());
+    text = io::format_model(*study.model());
   } else if (arguments.json) {
     text = study_json(study).dump(2) + "\n";
   } else if (arguments.config) {
     text = study.config_text();
   } else {
-    text = study::format_csv(rows_of(study, sequence));
+    text = io::format_csv(rows_of(study, sequence));
   }
   if (arguments.output == "-") {
     fmt::print("{}", text);
   } else {
-    study::write_file_atomically(arguments.output, text);
+    io::check_replaceable(arguments.output, arguments.model    ? io::FileKind::kModel
+                                            : arguments.json   ? io::FileKind::kJson
+                                            : arguments.config ? io::FileKind::kOther
+                                                               : io::FileKind::kTable);
+    io::write_file_atomically(arguments.output, text);
     fmt::print("wrote {}\n", arguments.output);
   }
 }
@@ -126,7 +130,7 @@ void add_export(CLI::App& app) {
       "  gpilot export rig.study --csv -o rig.csv\n"
       "  gpilot export rig.study --model -o model.json\n"
       "  gpilot export rig.study --json | less");
-  command->callback([arguments] { run_export(*arguments); });
+  command->callback([arguments, command] { run_export(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

@@ -3,23 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "describe_model.hpp"
 #include "fit_arguments.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/identify/identify.hpp"
+#include "gpilot/identify/validation.hpp"
 #include "gpilot/inference/batches.hpp"
-#include "gpilot/inference/validation.hpp"
-#include "gpilot/ssm/summary.hpp"
-#include "gpilot/study/csv_recordings.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/sequences.hpp"
-#include "gpilot/study/writable.hpp"
+#include "gpilot/io/csv_recordings.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/recordings.hpp"
+#include "gpilot/io/writable.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/report.hpp"
 #include "interrupt.hpp"
+#include "new_data.hpp"
 #include "progress_line.hpp"
 
 namespace gpilot::cli {
@@ -28,53 +32,40 @@ namespace {
 
 constexpr Index kManyRows = 200000;  ///< from here on batches are recommended
 
-struct Recording {
-  ssm::Sequence sequence;
-  double dt = 1.0;
-};
-
-Recording read_recording(const std::string& file, const FitArguments& arguments, const ssm::ModelSpec& spec,
-                         std::optional<double> dt) {
-  const study::Excerpt part = study::read_excerpt(file, spec.inputs, spec.outputs, arguments.rows);
-  Recording recording{study::sequence_from(part.table, file, spec.inputs, spec.outputs, {.first_row = part.first_row}),
-                      study::time_step(part.table, file, dt, part.first_row)};
-  if (recording.sequence.rows() < 2) {
-    throw InputError(fmt::format("{}: {} row(s), expected at least 2 to learn from", file, recording.sequence.rows()));
-  }
-  return recording;
-}
-
 std::optional<double> given_dt(const FitArguments& arguments) {
   return arguments.dt.empty() ? std::nullopt : std::optional(parse_number("--dt", arguments.dt));
 }
 
-void check_same_step(const FitArguments& arguments, std::size_t file, double dt, double expected) {
-  constexpr double kTolerance = 1e-6;  // relative, as within a file
-  if (std::abs(dt - expected) > kTolerance * expected) {
-    throw InputError(fmt::format("{}: its rows are {:.6g} s apart, those of {} {:.6g} s; expected the same",
-                                 arguments.files[file], dt, arguments.files.front(), expected));
-  }
-}
-
 /// Reads every file; sets the time step of the model.
 ssm::Dataset read_data(const FitArguments& arguments, ssm::ModelSpec& spec) {
-  const std::optional<double> dt = given_dt(arguments);
   ssm::Dataset data;
+  std::optional<io::RecordingInfo> first;
   for (const std::string& file : arguments.files) {
-    Recording recording = read_recording(file, arguments, spec, dt);
-    if (data.empty()) {
-      spec.dt = recording.dt;
+    std::string note;
+    for (io::Recording& recording : io::read_recordings({.file = file,
+                                    .inputs = spec.inputs,
+                                    .outputs = spec.outputs,
+                                    .rows = arguments.rows,
+                                    .dt = given_dt(arguments)},
+                                                        note)) {
+      if (recording.info.rows < 2) {
+        throw InputError(
+            fmt::format("{}: {} row(s), expected at least 2 to learn from", recording.info.name, recording.info.rows));
+      }
+      first = first.value_or(recording.info);
+      io::check_same_step(recording.info, *first);
+      data.push_back(std::move(recording.sequence));
     }
-    check_same_step(arguments, data.size(), recording.dt, spec.dt);
-    data.push_back(std::move(recording.sequence));
+    print_note(note);
   }
+  spec.dt = first->dt.value_or(1.0);
   return data;
 }
 
 /// Where the rows are: in memory, or, when training by batches, still in their files.
 struct TrainingData {
   ssm::Dataset held;
-  std::optional<study::CsvRecordings> streamed;
+  std::optional<io::CsvRecordings> streamed;
 };
 
 /// Reads or scans every file; sets the time step of the model.
@@ -95,29 +86,32 @@ TrainingData open_data(const FitArguments& arguments, bool by_batches, ssm::Mode
   data.streamed.emplace(arguments.files, spec.inputs, spec.outputs, arguments.rows, given_dt(arguments));
   spec.dt = data.streamed->dt(0);
   for (Index k = 1; k < data.streamed->count(); ++k) {
-    check_same_step(arguments, static_cast<std::size_t>(k), data.streamed->dt(k), spec.dt);
+    io::check_same_step(data.streamed->info(k), data.streamed->info(0));
+  }
+  for (const std::string& note : data.streamed->notes()) {
+    print_note(note);
   }
   return data;
 }
 
 ssm::Model identify(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec) {
-  inference::IdentifyOptions options = identify_options_from(arguments);
+  identify::IdentifyOptions options = identify_options_from(arguments);
   const InterruptGuard guard;
   options.stop = &InterruptGuard::requested();
   ProgressLine line(arguments.verbose);
   options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
-  return inference::identify(data.held, spec, options);
+  return identify::identify(data.held, spec, options);
 }
 
 ssm::Model train(const FitArguments& arguments, const TrainingData& data, const ssm::ModelSpec& spec,
                  const ssm::Model* previous) {
-  inference::FitOptions options = options_from(arguments);
+  inference::FitOptions options = arguments.fit;
   const InterruptGuard guard;
   options.stop = &InterruptGuard::requested();
   ProgressLine line(arguments.verbose);
   options.on_progress = [&line](const inference::Progress& p) { line.show(p.stage, p.fraction, p.objective); };
   if (data.streamed) {
-    return inference::fit_batches(*data.streamed, spec, options, *batches_from(arguments));
+    return inference::fit_batches(*data.streamed, spec, options, arguments.batches);
   }
   return inference::fit(data.held, spec, options, previous);
 }
@@ -150,39 +144,43 @@ void print_json(const FitArguments& arguments, const ssm::Model& model) {
 
 /// What would make saving fail is found before the long work, not after: the path, or names that are not UTF-8.
 void check_savable(const std::string& path, const ssm::ModelSpec& spec) {
-  study::check_writable(path);
+  io::check_writable(path);
+  io::check_replaceable(path, io::FileKind::kModel);
   ssm::Model untrained;
   untrained.spec = spec;
-  study::format_model(untrained);
+  io::format_model(untrained);
 }
 
 bool too_short_to_validate(const ssm::Dataset& data) {
   return std::ranges::all_of(
-      data, [](const ssm::Sequence& sequence) { return sequence.rows() < inference::kShortestValidated; });
+      data, [](const ssm::Sequence& sequence) { return sequence.rows() < identify::kShortestValidated; });
 }
 
 void run_fit(const FitArguments& arguments) {
   if (arguments.output == "-") {
     throw InputError("-o: a model needs a file, it cannot go to standard output");
   }
+  bool identified = identifies(arguments);
+  check_fit_options(arguments, identified);
+  io::check_not_input(arguments.output, arguments.files);
+  io::check_not_input(arguments.output, std::vector<std::string>{arguments.from});
   std::optional<ssm::Model> previous;
   if (!arguments.from.empty()) {
-    previous = study::load_model(arguments.from);
+    previous = io::load_model(arguments.from);
   }
-  bool identified = identifies(arguments);
   ssm::ModelSpec spec =
       identified ? identified_spec_from(arguments) : spec_from(arguments, previous ? &previous->spec : nullptr);
   if (identified) {
     identify_options_from(arguments).validate();
   } else {
-    options_from(arguments).validate();
+    arguments.fit.validate();
   }
-  const bool by_batches = !identified && batches_from(arguments).has_value();
+  const bool by_batches = !identified && arguments.given("--batch");
   const TrainingData data = open_data(arguments, by_batches, spec);
   if (identified && !asks_for_structure(arguments) && too_short_to_validate(data.held)) {
     fmt::print(stderr,
                "gpilot: note: no recording has {} rows to validate structures by; the states are taken as declared\n",
-               inference::kShortestValidated);
+               identify::kShortestValidated);
     const double dt = spec.dt;
     spec = spec_from(arguments, nullptr);
     spec.dt = dt;
@@ -191,13 +189,13 @@ void run_fit(const FitArguments& arguments) {
   check_savable(arguments.output, spec);
   const ssm::Model model =
       identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);
-  study::save_model(arguments.output, model);
+  io::save_model(arguments.output, model);
   if (arguments.format == Format::kJson) {
     print_json(arguments, model);
   } else {
     print_report(arguments, model);
   }
-  if (model.report.status == "interrupted") {
+  if (model.report.status == ssm::FitStatus::kInterrupted) {
     std::fflush(stdout);
     throw Interrupted(fmt::format("interrupted: the best model so far is in {}", arguments.output));
   }

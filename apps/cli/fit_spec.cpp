@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "fit_arguments.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/options/layout.hpp"
 #include "gpilot/ssm/observed_states.hpp"
-#include "gpilot/suggest.hpp"
 
 namespace gpilot::cli {
 
@@ -22,6 +24,13 @@ Names split(std::string_view text, char separator) {
     begin = end + 1;
   }
   return parts;
+}
+
+/// Whether somebody meant a number: "-1", "2.5", but not "x1".
+bool is_number(std::string_view text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return end == text.data() + text.size() && text.find_first_of("0123456789") != std::string_view::npos;
 }
 
 /// "NAME=REST"; `form` is what to expect.
@@ -189,18 +198,18 @@ void parse_ranges(const Names& texts, ModelSpec& spec) {
 /// "qmc", "samples:100".
 void parse_nodes(const std::string& text, ModelSpec& spec) {
   const std::size_t colon = text.find(':');
-  try {
-    spec.nodes = gp::node_rule_from_name(text.substr(0, colon));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("--nodes: {}", error.what()));
+  const std::string rule = text.substr(0, colon);
+  std::string complaint = options::complaint("nodes", rule, options::names_of(options::kNodeRules));
+  if (complaint.empty() && colon != std::string::npos) {
+    spec.node_points = parse_count("--nodes", std::string_view(text).substr(colon + 1), 1);
+    complaint = options::complaint(std::int64_t{spec.node_points}, 1, options::kMostNodePoints);
+  } else {
+    spec.node_points = 0;
   }
-  spec.node_points =
-      colon == std::string::npos ? 0 : parse_count("--nodes", std::string_view(text).substr(colon + 1), 1);
-}
-
-void parse_mean(const std::string& text, ModelSpec& spec) {
-  find_name("--mean", "mean function", text, {"zero", "identity", "linear"});
-  spec.mean = ssm::mean_from_name(text);
+  if (!complaint.empty()) {
+    throw InputError(fmt::format("--nodes: {}", complaint));
+  }
+  spec.nodes = gp::node_rule_from_name(rule);
 }
 
 /// The columns of a model to start from must be those of the fit.
@@ -247,12 +256,14 @@ Names split_names(std::string_view option, std::string_view text) {
 }
 
 Names parse_states(const std::string& text) {
-  if (text.find_first_not_of("0123456789") != std::string::npos) {
+  if (!is_number(text)) {
     return split_names("--states", text);
   }
-  const Index count = parse_count("--states", text, 1);
-  if (count > ssm::kMaxStates) {
-    throw InputError(fmt::format("--states: at most {} states, not {}", ssm::kMaxStates, count));
+  Index count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size() || count < 1 || count > ssm::kMaxStates) {
+    throw InputError(
+        fmt::format("--states: expected names, or {}, not {}", options::expectation(1, ssm::kMaxStates), text));
   }
   Names names;
   for (Index i = 1; i <= count; ++i) {
@@ -280,8 +291,8 @@ ModelSpec identified_spec_from(const FitArguments& arguments) {
   if (!arguments.kernel.empty()) {
     parse_kernel(arguments.kernel, spec);
   }
-  if (!arguments.inducing.empty() && arguments.kernel != "linear") {
-    spec.inducing = parse_count("--inducing", arguments.inducing, 0);
+  if (arguments.given("--inducing")) {
+    spec.inducing = arguments.model.inducing;
   }
   parse_ranges(arguments.ranges, spec);
   if (!arguments.nodes.empty()) {
@@ -300,11 +311,11 @@ ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {
     spec.inducing = spec.inducing > 0 ? spec.inducing : ModelSpec{}.inducing;
     parse_kernel(arguments.kernel, spec);
   }
-  if (!arguments.inducing.empty() && arguments.kernel != "linear") {
-    spec.inducing = parse_count("--inducing", arguments.inducing, 0);
+  if (arguments.given("--inducing")) {
+    spec.inducing = arguments.model.inducing;
   }
-  if (!arguments.mean.empty()) {
-    parse_mean(arguments.mean, spec);
+  if (arguments.given("--mean")) {
+    spec.mean = arguments.model.mean;
   }
   parse_derivatives(arguments.derivatives, spec);
   parse_angles(arguments.angles, spec);

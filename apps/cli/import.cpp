@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/sequences.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/recordings.hpp"
 #include "gpilot/study/study.hpp"
+#include "new_data.hpp"
 #include "options.hpp"
 #include "study_options.hpp"
 
@@ -24,22 +25,23 @@ struct ImportArguments {
   Format format = Format::kText;
 };
 
-ssm::Sequence read_recording(const std::string& file, const study::StudyConfig& config, bool from_start) {
-  const study::Table table = study::read_csv(file);
-  ssm::Sequence recording = study::sequence_from(table, file, config.model.inputs, config.model.outputs);
-  if (recording.rows() < 2) {
-    throw InputError(fmt::format("{}: {} row(s), expected at least 2", file, recording.rows()));
-  }
-  if (table.find("t") >= 0) {
-    constexpr double kTolerance = 1e-6;
-    const double dt = study::time_step(table, file);
-    if (std::abs(dt - config.model.dt) > kTolerance * config.model.dt) {
-      throw InputError(fmt::format("{}: its rows are {:.6g} s apart, those of the study {:.6g} s; expected the same",
-                                   file, dt, config.model.dt));
+void read_file(const std::string& file, const study::StudyConfig& config, bool from_start,
+               std::vector<ssm::Sequence>& sequences) {
+  std::string note;
+  for (io::Recording& recording :
+       io::read_recordings({.file = file, .inputs = config.model.inputs, .outputs = config.model.outputs}, note)) {
+    const io::RecordingInfo& info = recording.info;
+    if (info.rows < 2) {
+      throw InputError(fmt::format("{}: {} row(s), expected at least 2", info.name, info.rows));
     }
+    if (info.dt && !io::same_step(*info.dt, config.model.dt, info.jitters)) {
+      throw InputError(fmt::format("{}: its rows are {:.6g} s apart, those of the study {:.6g} s; expected the same",
+                                   info.name, *info.dt, config.model.dt));
+    }
+    recording.sequence.broad_start = !from_start;
+    sequences.push_back(std::move(recording.sequence));
   }
-  recording.broad_start = !from_start;
-  return recording;
+  print_note(note);
 }
 
 void run_import(const ImportArguments& arguments) {
@@ -48,11 +50,11 @@ void run_import(const ImportArguments& arguments) {
                                         : study::load_config(arguments.config);
   std::vector<ssm::Sequence> recordings;  // all are read before one is stored, or a study is made for them
   for (const std::string& file : arguments.files) {
-    recordings.push_back(read_recording(file, config, arguments.from_start));
+    read_file(file, config, arguments.from_start, recordings);
   }
   study::Study study = open_or_create(arguments.study, arguments.config);
   Index steps = 0;
-  study.together([&] {
+  study.transaction([&] {
     for (const ssm::Sequence& recording : recordings) {
       steps += study.import(recording);
     }
@@ -75,7 +77,10 @@ void add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = app.add_subcommand("import", "add measurements made before to a study");
   command->add_option("STUDY", arguments->study, "the study's file")->required();
-  command->add_option("FILE", arguments->files, "recordings, one sequence each, columns by the configuration's names")
+  command
+      ->add_option(
+          "FILE", arguments->files,
+          "recordings, a sequence each unless they have a column 'sequence'; columns by the configuration's names")
       ->required()
       ->type_name("FILE.csv");
   command->add_option("--config", arguments->config, "make the study from this configuration if it is not there")

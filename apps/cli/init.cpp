@@ -6,9 +6,9 @@
 #include <string>
 
 #include "commands.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
 #include "gpilot/study/config.hpp"
-#include "gpilot/study/table.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -22,7 +22,9 @@ struct InitArguments {
   Format format = Format::kText;
 };
 
-void run_init(const InitArguments& arguments) {
+void run_init(const CLI::App& command, const InitArguments& arguments) {
+  refuse_ignored(command,
+                 {{{"--force", "--format"}, arguments.file != "-", "goes with a file, not with standard output"}});
   const std::string text = study::example_config(arguments.example);
   if (arguments.file == "-") {
     fmt::print("{}", text);
@@ -33,7 +35,7 @@ void run_init(const InitArguments& arguments) {
   if (!arguments.force && std::filesystem::is_regular_file(arguments.file, ignored)) {
     throw InputError(fmt::format("{}: the file is there already; --force replaces it", arguments.file));
   }
-  study::write_file_atomically(arguments.file, text);
+  io::write_file_atomically(arguments.file, text);
   if (arguments.format == Format::kJson) {
     fmt::print("{}\n", nlohmann::ordered_json{{"file", arguments.file}, {"example", arguments.example}}.dump(2));
   } else {
@@ -64,7 +66,7 @@ void add_init(CLI::App& app) {
       "  gpilot init rig.toml\n"
       "  gpilot init pendulum.toml --example pendulum\n"
       "  gpilot init - --example cart-pole");
-  command->callback([arguments] { run_init(*arguments); });
+  command->callback([arguments, command] { run_init(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "cli_archive.hpp"
 #include "commands.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
-#include "gpilot/version.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/core/version.hpp"
 #include "interrupt.hpp"
 
 namespace gpilot::cli {
@@ -59,6 +60,9 @@ int run(int argc, char** argv) {
   app.footer("'gpilot COMMAND --help' explains a command, with examples.");
   for (const auto add : kCommands) {
     add(app);
+  }
+  for (CLI::App* command : app.get_subcommands({})) {
+    refuse_empty_values(*command);
   }
   try {
     check_command(app, argc, argv);

@@ -2,68 +2,58 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <cstdio>
 #include <optional>
+#include <utility>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/sequences.hpp"
-#include "gpilot/study/table.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/recordings.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
 
 namespace {
 
-constexpr double kStepTolerance = 1e-6;  ///< relative, between the data's time step and the model's
-
-/// Whether the column t tells the time step.
-bool has_times(const study::Table& table) {
-  return table.find("t") >= 0 && table.rows() > 1;
-}
-
 /// Refuses data sampled at another rate. Data that say nothing about time are taken as the model's.
-void check_time_step(const NewDataArguments& arguments, const study::Table& table, Index first_row, double model_dt) {
-  std::optional<double> dt;
-  if (!arguments.dt.empty()) {
-    dt = parse_number("--dt", arguments.dt);
-  } else if (!has_times(table)) {
-    return;
-  }
-  const double step = study::time_step(table, arguments.file, dt, first_row);
-  if (std::abs(step - model_dt) > kStepTolerance * model_dt) {
+void check_time_step(const io::RecordingInfo& info, double model_dt) {
+  if (info.dt && !io::same_step(*info.dt, model_dt, info.jitters)) {
     throw InputError(fmt::format("{}: rows are {:.9g} s apart, but the model was trained on rows {:.9g} s apart",
-                                 arguments.file, step, model_dt));
+                                 info.name, *info.dt, model_dt));
   }
 }
 
-Vector times_of(const NewDataArguments& arguments, const study::Table& table, Index first_row, double dt) {
-  if (arguments.dt.empty() && table.find("t") >= 0) {
-    return table.values.col(table.find("t"));
-  }
-  Vector times(table.rows());
-  for (Index t = 0; t < times.size(); ++t) {
+Vector counted_times(Index rows, Index first_row, double dt) {
+  Vector times(rows);
+  for (Index t = 0; t < rows; ++t) {
     times(t) = dt * static_cast<double>(first_row + t);
   }
   return times;
 }
 
-ssm::PredictOptions options_of(const NewDataArguments& arguments, Index rows) {
-  const ssm::PredictOptions options{.warmup = parse_count("--warmup", arguments.warmup, 0),
-                                    .draws = parse_count("--draws", arguments.draws, 0),
-                                    .seed = arguments.seed};
+ssm::PredictOptions options_of(const NewDataArguments& arguments) {
+  return {.warmup = parse_count("--warmup", arguments.warmup, 0),
+          .draws = parse_count("--draws", arguments.draws, 0),
+          .seed = arguments.seed};
+}
+
+void check_warmup(const ssm::PredictOptions& options, Index rows, const std::string& name) {
   if (options.warmup > rows) {
-    throw InputError(fmt::format("--warmup: {} rows are more than the {} of {}", options.warmup, rows, arguments.file));
+    throw InputError(fmt::format("--warmup: {} rows are more than the {} of {}", options.warmup, rows, name));
   }
   options.validate(rows);
-  return options;
 }
 
 }  // namespace
 
 void add_new_data_options(CLI::App& command, NewDataArguments& arguments) {
+  arguments.command = &command;
   command.add_option("MODEL", arguments.model, "model file that 'gpilot fit' wrote")->required();
-  command.add_option("FILE.csv", arguments.file, "new data: the model's inputs and outputs by name")->required();
+  command.add_option("FILE", arguments.files, "new data, recording by recording: the model's columns by name")
+      ->required()
+      ->type_name("FILE.csv");
   command.add_option("--warmup", arguments.warmup, "first rows whose outputs are used, to find the state")
       ->type_name("K")
       ->capture_default_str();
@@ -71,24 +61,55 @@ void add_new_data_options(CLI::App& command, NewDataArguments& arguments) {
       ->type_name("N")
       ->capture_default_str();
   add_seed(command, arguments.seed);
-  command.add_option("--rows", arguments.rows, "rows A to B - 1 of the file (default: all)")->type_name("A:B");
+  command.add_option("--rows", arguments.rows, "rows A to B - 1 of each file (default: all)")->type_name("A:B");
   command.add_option("--dt", arguments.dt, "seconds between rows (default: from the column t, else the model's)")
       ->type_name("S");
 }
 
+Index NewData::rows() const {
+  Index rows = 0;
+  for (const NewRecording& recording : recordings) {
+    rows += recording.sequence.rows();
+  }
+  return rows;
+}
+
 NewData load_new_data(const NewDataArguments& arguments, Outputs outputs) {
+  if (arguments.command != nullptr) {
+    refuse_ignored(*arguments.command,
+                   {{{"--seed"}, parse_count("--draws", arguments.draws, 0) > 0, "goes with --draws above 0"}});
+  }
   NewData data;
-  data.model = study::load_model(arguments.model);
+  data.model = io::load_model(arguments.model);
+  data.options = options_of(arguments);
   const ssm::ModelSpec& spec = data.model.spec;
-  const bool outputs_required = outputs == Outputs::kRequired || parse_count("--warmup", arguments.warmup, 0) > 0;
-  const auto [table, first_row] =
-      study::read_excerpt(arguments.file, spec.inputs, spec.outputs, arguments.rows, outputs_required);
-  data.options = options_of(arguments, table.rows());
-  data.sequence = study::sequence_from(table, arguments.file, spec.inputs, spec.outputs,
-                                       {.first_row = first_row, .outputs_required = outputs_required});
-  check_time_step(arguments, table, first_row, spec.dt);
-  data.times = times_of(arguments, table, first_row, spec.dt);
+  const bool outputs_required = outputs == Outputs::kRequired || data.options.warmup > 0;
+  for (const std::string& file : arguments.files) {
+    std::string note;
+    const auto dt = arguments.dt.empty() ? std::nullopt : std::optional(parse_number("--dt", arguments.dt));
+    for (io::Recording& recording : io::read_recordings({.file = file,
+                                    .inputs = spec.inputs,
+                                    .outputs = spec.outputs,
+                                    .rows = arguments.rows,
+                                    .dt = dt,
+                                    .outputs_required = outputs_required},
+                                                        note)) {
+      const Index rows = recording.sequence.rows();
+      check_warmup(data.options, rows, recording.info.name);
+      check_time_step(recording.info, spec.dt);
+      data.recordings.push_back(
+          {recording.info.name, std::move(recording.sequence),
+           recording.times.size() > 0 ? recording.times : counted_times(rows, recording.info.first_row, spec.dt)});
+    }
+    print_note(note);
+  }
   return data;
+}
+
+void print_note(const std::string& note) {
+  if (!note.empty()) {
+    fmt::print(stderr, "gpilot: note: {}\n", note);
+  }
 }
 
 void check_present_inputs(const ssm::Model& model, const std::string& file) {

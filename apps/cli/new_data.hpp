@@ -3,19 +3,21 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
-#include "gpilot/types.hpp"
 
-/// What `predict` and `score` share: a model, a file of new data, and how to run ahead of it.
+/// What `predict` and `score` share: a model, files of new data, and how to run ahead of it.
 namespace gpilot::cli {
 
 /// What the user typed; an empty text was not given.
 struct NewDataArguments {
+  const CLI::App* command = nullptr;  ///< null: not typed by a user
   std::string model;
-  std::string file;
+  std::vector<std::string> files;
   std::string rows;
   std::string dt;
   std::string warmup = "0";
@@ -28,15 +30,27 @@ void add_new_data_options(CLI::App& command, NewDataArguments& arguments);
 /// The outputs' columns may be absent: when there is no warm-up, predicting needs the controls alone.
 enum class Outputs { kRequired, kForWarmup };
 
-struct NewData {
-  ssm::Model model;
+/// One recording of the new data.
+struct NewRecording {
+  std::string name;  ///< of the file, and of the sequence within it
   ssm::Sequence sequence;
-  Vector times;  ///< [rows] seconds: the column t, or counted in steps of the model
-  ssm::PredictOptions options;
+  Vector times;  ///< [rows] seconds: the times of the file, or counted in steps of the model
 };
 
-/// Reads model and data. Throws InputError when they do not belong together.
+struct NewData {
+  ssm::Model model;
+  std::vector<NewRecording> recordings;
+  ssm::PredictOptions options;
+
+  Index rows() const;
+};
+
+/// Reads model and data; notes about the files go to standard error. Throws InputError when they do not belong
+/// together.
 NewData load_new_data(const NewDataArguments& arguments, Outputs outputs);
+
+/// "gpilot: note: .." on standard error; nothing for an empty note.
+void print_note(const std::string& note);
 
 /// Throws InputError for a model whose transition takes past inputs: it has no value at a state and an input alone.
 void check_present_inputs(const ssm::Model& model, const std::string& file);

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <type_traits>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/options/layout.hpp"
+#include "gpilot/plan/strategy.hpp"
 
 namespace gpilot::cli {
 
@@ -71,13 +73,13 @@ Box parse_box(std::string_view option, std::string_view text) {
   return {Eigen::Map<const Vector>(low.data(), size), Eigen::Map<const Vector>(high.data(), size)};
 }
 
-acquisition::NamedLimit parse_limit(std::string_view option, std::string_view text) {
+plan::NamedLimit parse_limit(std::string_view option, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::size_t colon = text.find(':', equals == std::string_view::npos ? 0 : equals);
   if (equals == 0 || equals == std::string_view::npos || colon == std::string_view::npos || text.ends_with("=:")) {
     throw InputError(fmt::format("{}: expected NAME=LOW:HIGH, not '{}'", option, text));
   }
-  acquisition::NamedLimit limit{.output = std::string(text.substr(0, equals))};
+  plan::NamedLimit limit{.output = std::string(text.substr(0, equals))};
   if (const std::string_view low = text.substr(equals + 1, colon - equals - 1); !low.empty()) {
     limit.low = parse_number(option, low);
   }
@@ -87,22 +89,12 @@ acquisition::NamedLimit parse_limit(std::string_view option, std::string_view te
   return limit;
 }
 
-std::vector<acquisition::NamedLimit> LimitArguments::parsed() const {
-  std::vector<acquisition::NamedLimit> list;
-  for (const std::string& text : limits) {
+std::vector<plan::NamedLimit> parse_limits(const std::vector<std::string>& texts) {
+  std::vector<plan::NamedLimit> list;
+  for (const std::string& text : texts) {
     list.push_back(parse_limit("--limit", text));
   }
   return list;
-}
-
-double LimitArguments::parsed_delta() const {
-  if (delta.empty()) {
-    return acquisition::OutputLimits{}.delta;
-  }
-  if (limits.empty()) {
-    throw InputError("--delta: goes with --limit, and none is given");
-  }
-  return parse_number("--delta", delta);
 }
 
 bool looks_like_numbers(std::string_view text) {
@@ -117,72 +109,66 @@ void add_format(CLI::App& command, Format& format) {
 }
 
 void add_seed(CLI::App& command, std::uint64_t& seed) {
-  const auto parse = [&seed](const std::string& text) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      throw InputError(fmt::format("--seed: expected a whole number from 0 to 2^64 - 1, not '{}'", text));
-    }
-  };
-  // Parsed here because CLI11 takes -1 for an unsigned number.
-  command.add_option_function<std::string>("--seed", parse, "seed of all randomness")
-      ->type_name("S")
-      ->default_str(std::to_string(seed));
+  CliArchive(command).seed(options::kSeed, seed);
 }
 
 void add_observe_states(CLI::App& command, bool& observe_states) {
   command.add_flag("--observe-states", observe_states, "measure every state: also th_dot, as y_th_dot, beside y_th");
 }
 
-acquisition::PlanningOptions PlanningArguments::parsed() const {
-  acquisition::PlanningOptions options;
-  const auto count = [](std::string_view option, const std::string& text, auto& value) {
-    if (!text.empty()) {
-      value = static_cast<std::remove_reference_t<decltype(value)>>(parse_count(option, text, 0));
-    }
+std::vector<std::string> add_planning(CliArchive& cli, plan::PlanningOptions& planning) {
+  return cli.add("Planning", {}, [&](auto& a) { options::describe_planning(a, planning); });
+}
+
+void finish_planning(const CLI::App& command, plan::PlanningOptions& planning) {
+  if (command.count("--plan-ms") == 0) {
+    return;
+  }
+  const std::string complaint = options::complaint(planning.milliseconds, NumberRule::kPositive);
+  if (!complaint.empty()) {
+    throw InputError(fmt::format("--plan-ms: {}", complaint));
+  }
+  if (command.count("--plan-evaluations") == 0) {
+    planning.evaluations = std::numeric_limits<int>::max();
+  }
+}
+
+std::vector<GoesWith> exploring_rules(const std::vector<std::string>& strategies, bool limits,
+                                      const std::vector<std::string>& planning) {
+  std::vector<std::string> planners;
+  std::vector<std::string> users;
+  const auto named = [&strategies](const plan::StrategyInfo& info) {
+    return std::ranges::find(strategies, info.name) != strategies.end();
   };
-  count("--horizon", horizon, options.horizon);
-  count("--plan-hold", hold, options.hold);
-  count("--commit", commit, options.commit);
-  count("--plan-evaluations", evaluations, options.evaluations);
-  count("--plan-draws", draws, options.draws);
-  if (!milliseconds.empty()) {
-    options.milliseconds = parse_number("--plan-ms", milliseconds);
-    if (evaluations.empty()) {
-      options.evaluations = std::numeric_limits<int>::max();  // the clock alone
+  // A name that does not exist is for others to complain about.
+  const std::vector<std::string> known = plan::strategy_names();
+  const bool all_known = std::ranges::all_of(
+      strategies, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
+  bool plans = limits || !all_known;
+  bool uses = !all_known;
+  for (const plan::StrategyInfo& info : plan::strategies()) {
+    if (info.plans) {
+      planners.push_back(info.name);
+      plans = plans || named(info);
+    }
+    if (info.reference_sd) {
+      users.push_back(info.name);
+      uses = uses || named(info);
     }
   }
-  options.validate();
-  return options;
+  const std::string not_with = fmt::format("not with {}", fmt::join(strategies, ", "));
+  return {{planning, plans,
+           fmt::format("goes with --limit or a strategy that plans ({}), {}", fmt::join(planners, ", "), not_with)},
+          {{"--region"}, uses, fmt::format("goes with the strategies {}, {}", fmt::join(users, ", "), not_with)},
+          {{"--delta"}, limits, "goes with --limit, and none is given"}};
 }
 
-void add_planning(CLI::App& command, PlanningArguments& arguments) {
-  const acquisition::PlanningOptions defaults;
-  const auto add = [&command](const char* name, std::string& text, const char* help, const char* type,
-                              const std::string& otherwise) {
-    command.add_option(name, text, help)->type_name(type)->default_str(otherwise)->group("Planning");
-  };
-  add("--horizon", arguments.horizon, "controls that a strategy plans ahead (default: 10 values in all)", "H", "");
-  add("--plan-hold", arguments.hold, "steps for which a planned control is held", "N",
-      fmt::format("{}", defaults.hold));
-  add("--commit", arguments.commit, "controls of a plan that are applied before the next is made", "K",
-      fmt::format("{}", defaults.commit));
-  add("--plan-evaluations", arguments.evaluations, "plans tried for one decision", "N",
-      fmt::format("{}", defaults.evaluations));
-  add("--plan-ms", arguments.milliseconds,
-      "milliseconds for one decision instead; how many plans were tried is recorded", "MS", "");
-  add("--plan-draws", arguments.draws, "functions drawn from the model to plan under; 0: its mean", "N",
-      fmt::format("{}", defaults.draws));
-}
-
-void add_limits(CLI::App& command, LimitArguments& arguments) {
+void add_limits(CLI::App& command, std::vector<std::string>& limits) {
   command
-      .add_option("--limit", arguments.limits,
+      .add_option("--limit", limits,
                   "keep an output inside, in its units: y_th=-0.8:0.8, or th=:0.8 for one end; may be repeated")
       ->type_name("NAME=LOW:HIGH")
       ->allow_extra_args(false);
-  command.add_option("--delta", arguments.delta, "probability with which a plan may leave the limits, under the model")
-      ->type_name("P")
-      ->default_str(fmt::format("{}", acquisition::OutputLimits{}.delta));
 }
 
 }  // namespace gpilot::cli

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/acquisition/limits.hpp"
-#include "gpilot/acquisition/planning.hpp"
-#include "gpilot/box.hpp"
-#include "gpilot/types.hpp"
+#include "cli_archive.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/limits.hpp"
+#include "gpilot/plan/planning.hpp"
 
 /// Texts that users type after options. Every parser throws InputError that names the option and the text.
 namespace gpilot::cli {
@@ -26,7 +26,7 @@ std::pair<std::string, double> parse_assignment(std::string_view option, std::st
 /// An interval for each control: "LOW:HIGH,LOW:HIGH".
 Box parse_box(std::string_view option, std::string_view text);
 /// "NAME=LOW:HIGH"; one of the two numbers may be left out.
-acquisition::NamedLimit parse_limit(std::string_view option, std::string_view text);
+plan::NamedLimit parse_limit(std::string_view option, std::string_view text);
 /// True if the text has only characters of numbers separated by commas, so that it is meant as such.
 bool looks_like_numbers(std::string_view text);
 
@@ -35,29 +35,23 @@ enum class Format { kText, kJson };
 
 /// Adds --format text|json.
 void add_format(CLI::App& command, Format& format);
-/// Adds --seed S, a whole number from 0 to 2^64 - 1.
+/// Adds --seed, as options::kSeed says.
 void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Adds --observe-states, see systems::System::observe_states().
 void add_observe_states(CLI::App& command, bool& observe_states);
 
-/// What the user typed; an empty text was not given.
-struct LimitArguments {
-  std::vector<std::string> limits;
-  std::string delta;
+/// Adds --limit.
+void add_limits(CLI::App& command, std::vector<std::string>& limits);
+std::vector<plan::NamedLimit> parse_limits(const std::vector<std::string>& texts);
 
-  std::vector<acquisition::NamedLimit> parsed() const;
-  /// Throws InputError if it is given without any limit.
-  double parsed_delta() const;
-};
-/// Adds --horizon and what else there is to planning.
-struct PlanningArguments {
-  std::string horizon, hold, commit, evaluations, milliseconds, draws;
-
-  /// Throws InputError naming the option.
-  acquisition::PlanningOptions parsed() const;
-};
-void add_planning(CLI::App& command, PlanningArguments& arguments);
-/// Adds --limit and --delta.
-void add_limits(CLI::App& command, LimitArguments& arguments);
+/// Adds --horizon and what else there is to planning; returns their names.
+std::vector<std::string> add_planning(CliArchive& cli, plan::PlanningOptions& planning);
+/// After parsing: --plan-ms alone leaves the number of plans to the clock. Throws InputError for --plan-ms 0, which
+/// would leave it to nothing.
+void finish_planning(const CLI::App& command, plan::PlanningOptions& planning);
+/// Planning options and --delta go with strategies that plan, or with limits, under which all do; a region with those
+/// that look at it.
+std::vector<GoesWith> exploring_rules(const std::vector<std::string>& strategies, bool limits,
+                                      const std::vector<std::string>& planning);
 
 }  // namespace gpilot::cli

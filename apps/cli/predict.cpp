@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,8 +10,9 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/table.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
 
@@ -23,28 +25,43 @@ struct PredictArguments {
   Format format = Format::kText;
 };
 
-/// The columns t, then NAME_mean, NAME_sd, NAME_q05 .. NAME_q95 of every output.
-study::Table to_table(const NewData& data, const ssm::Prediction& prediction) {
-  study::Table table;
-  table.append(std::vector<std::string>{"t"}, data.times);
+/// The columns t, then NAME_mean, NAME_sd, NAME_q05 .. NAME_q95 of every output; before them, where there are several
+/// recordings, their number in the column sequence.
+io::Table to_table(const NewData& data, const std::vector<ssm::Prediction>& predictions) {
+  io::Table table;
+  const Index rows = data.rows();
+  const auto add = [&](const std::string& name, const auto& column_of) {
+    Vector column(rows);
+    Index row = 0;
+    for (std::size_t k = 0; k < predictions.size(); ++k) {
+      const Index length = data.recordings[k].sequence.rows();
+      column.segment(row, length) = column_of(k);
+      row += length;
+    }
+    table.append(std::vector<std::string>{name}, column);
+  };
+  if (predictions.size() > 1) {
+    add("sequence", [&](std::size_t k) -> Vector {
+      return Vector::Constant(data.recordings[k].sequence.rows(), static_cast<double>(k + 1));
+    });
+  }
+  add("t", [&](std::size_t k) -> Vector { return data.recordings[k].times; });
   for (std::size_t i = 0; i < data.model.spec.outputs.size(); ++i) {
     const std::string& name = data.model.spec.outputs[i];
     const auto e = static_cast<Index>(i);
-    const auto add = [&](const std::string& suffix, const Matrix& values) {
-      table.append(std::vector<std::string>{name + suffix}, values.col(e));
-    };
-    add("_mean", prediction.mean);
-    add("_sd", prediction.sd);
-    for (std::size_t k = 1; k + 1 < ssm::kQuantileLevels.size(); ++k) {  // the outermost are for scores
-      add(fmt::format("_q{:02.0f}", 100.0 * ssm::kQuantileLevels[k]), prediction.quantiles[k]);
+    add(name + "_mean", [&](std::size_t k) -> Vector { return predictions[k].mean.col(e); });
+    add(name + "_sd", [&](std::size_t k) -> Vector { return predictions[k].sd.col(e); });
+    for (std::size_t q = 1; q + 1 < ssm::kQuantileLevels.size(); ++q) {  // the outermost are for scores
+      add(fmt::format("{}_q{:02.0f}", name, 100.0 * ssm::kQuantileLevels[q]),
+          [&](std::size_t k) -> Vector { return predictions[k].quantiles[q].col(e); });
     }
   }
   return table;
 }
 
-void print_summary(const PredictArguments& arguments, const NewData& data, const ssm::Prediction& prediction) {
-  const Index rows = data.sequence.rows();
-  const Index filtered = data.options.warmup;
+void print_summary(const PredictArguments& arguments, const NewData& data, Index diverged) {
+  const Index rows = data.rows();
+  const Index filtered = data.options.warmup * static_cast<Index>(data.recordings.size());
   if (arguments.format == Format::kText) {
     fmt::print("wrote {} rows of {} to {}: {} filtered, {} predicted by {}\n", rows,
                fmt::join(data.model.spec.outputs, ", "), arguments.output, filtered, rows - filtered,
@@ -57,7 +74,7 @@ void print_summary(const PredictArguments& arguments, const NewData& data, const
                                           {"predicted", rows - filtered},
                                           {"outputs", data.model.spec.outputs},
                                           {"draws", data.options.draws},
-                                          {"diverged", prediction.diverged},
+                                          {"diverged", diverged},
                                           {"seed", data.options.seed}};
   fmt::print("{}\n", summary.dump(2));
 }
@@ -67,17 +84,29 @@ void run_predict(const PredictArguments& arguments) {
   if (to_stdout && arguments.format == Format::kJson) {
     throw InputError("--format json prints a summary, so the predictions need a file: give -o FILE.csv, not -o -");
   }
-  const NewData data = load_new_data(arguments.data, Outputs::kForWarmup);
-  const ssm::Prediction prediction = ssm::Predictor(data.model, data.model.gp).free_run(data.sequence, data.options);
-  const study::Table table = to_table(data, prediction);
-  if (to_stdout) {
-    fmt::print("{}", study::format_csv(table));
-  } else {
-    study::write_csv(arguments.output, table);
-    print_summary(arguments, data, prediction);
+  io::check_not_input(arguments.output, arguments.data.files);
+  io::check_not_input(arguments.output, std::vector<std::string>{arguments.data.model});
+  if (!to_stdout) {
+    io::check_writable(arguments.output);
+    io::check_replaceable(arguments.output, io::FileKind::kTable);
   }
-  if (prediction.diverged > 0) {
-    fmt::print(stderr, "gpilot: warning: {}\n", describe_diverged(data.options, prediction.diverged));
+  const NewData data = load_new_data(arguments.data, Outputs::kForWarmup);
+  const ssm::Predictor predictor(data.model, data.model.gp);
+  std::vector<ssm::Prediction> predictions;
+  Index diverged = 0;
+  for (const NewRecording& recording : data.recordings) {
+    predictions.push_back(predictor.free_run(recording.sequence, data.options));
+    diverged = std::max(diverged, predictions.back().diverged);
+  }
+  const io::Table table = to_table(data, predictions);
+  if (to_stdout) {
+    fmt::print("{}", io::format_csv(table));
+  } else {
+    io::write_csv(arguments.output, table);
+    print_summary(arguments, data, diverged);
+  }
+  if (diverged > 0) {
+    fmt::print(stderr, "gpilot: warning: {}\n", describe_diverged(data.options, diverged));
   }
 }
 
@@ -95,7 +124,8 @@ void add_predict(CLI::App& app) {
       "Writes t, then NAME_mean, NAME_sd, NAME_q05, _q25, _q50, _q75, _q95 of every output, output noise included.\n"
       "Rows 0 to K - 1 (--warmup K) hold the filtered estimate, which has seen their outputs; later rows use the\n"
       "inputs alone. Without a warm-up the run starts from the model's x0, and the file needs no outputs. Every draw\n"
-      "follows one possible dynamics from start to end. Examples:\n"
+      "follows one possible dynamics from start to end. Several files, or the sequences of a file with a column\n"
+      "'sequence', are predicted one by one; a column 'sequence' then numbers them. Examples:\n"
       "  gpilot predict model.json new.csv -o pred.csv\n"
       "  gpilot predict model.json new.csv --warmup 10 --draws 1000 --seed 1 -o pred.csv\n"
       "  gpilot predict model.json new.csv --rows 100:200 --draws 0 -o -");

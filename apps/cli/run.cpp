@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/options/layout.hpp"
 #include "options.hpp"
 #include "run_rig.hpp"
 #include "run_simulation.hpp"
@@ -14,73 +14,71 @@
 namespace gpilot::cli {
 namespace {
 
-/// Options that make no sense for what is run are mistakes, not to be ignored.
-void refuse(const CLI::App& command, std::initializer_list<const char*> options, const std::string& needs) {
-  for (const char* option : options) {
-    if (command.count(option) > 0) {
-      throw InputError(fmt::format("{}: {}", option, needs));
-    }
-  }
+/// Which options do something, depending on what is run.
+struct RunOptions {
+  std::vector<std::string> exploring;  ///< that a configuration has, too
+  std::vector<std::string> planning;
+};
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
 }
 
-void run_configuration(const CLI::App& command, const RunArguments& arguments) {
-  refuse(command,
-         {"--strategy", "--initial", "--controls-initial", "--retrain-every", "--seed", "--paper", "--angles", "--box",
-          "--observe-states", "--limit", "--delta", "--until-sd", "--horizon", "--plan-hold", "--commit",
-          "--plan-evaluations", "--plan-ms", "--plan-draws", "--region"},
-         "goes with a simulated system; for a rig the configuration says it");
+void run_configuration(const CLI::App& command, const RunArguments& arguments, const RunOptions& known) {
+  std::vector<std::string> simulated = joined(known.exploring, known.planning);
+  std::erase(simulated, "--steps");
+  simulated = joined(simulated, {"--controls-initial", "--paper", "--angles", "--box", "--observe-states", "--limit"});
+  refuse_ignored(command, {{simulated, false, "goes with a simulated system; for a rig the configuration says it"}});
   run_rig_study({.config = arguments.target,
                  .study = arguments.output,
                  .rig = arguments.rig,
-                 .steps = command.count("--steps") > 0 ? arguments.steps : "",
+                 .steps = command.count("--steps") > 0 ? std::optional(arguments.explore.steps) : std::nullopt,
                  .period = arguments.period,
                  .resume = arguments.resume,
                  .format = arguments.format});
 }
 
-void add_options(CLI::App& command, RunArguments& arguments) {
-  command
-      .add_option("--strategy", arguments.strategy,
-                  fmt::format("how to choose the control: {}", fmt::join(acquisition::strategy_names(), ", ")))
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--steps", arguments.steps, "controls to choose")->type_name("N")->capture_default_str();
-  command
-      .add_option("--initial", arguments.initial,
-                  "measurements under random controls before the first choice, at least 2")
-      ->type_name("N")
-      ->default_str("5");
+void run_system(const CLI::App& command, RunArguments& arguments, const RunOptions& known) {
+  refuse_ignored(command,
+                 {{{"--rig", "--resume", "--period"},
+                   false,
+                   fmt::format("goes with the configuration of a rig, FILE.toml, and '{}' is none", arguments.target)},
+                  {{"--initial"},
+                   arguments.initial_controls.empty(),
+                   "the rows of --controls-initial say how many measurements come first; give one"}});
+  refuse_ignored(command, exploring_rules({arguments.explore.strategy}, !arguments.limits.empty(), known.planning));
+  finish_planning(command, arguments.explore.planning);
+  run_simulation(arguments);
+}
+
+RunOptions add_options(CLI::App& command, RunArguments& arguments) {
+  RunOptions known;
+  CliArchive cli(command);
+  known.exploring = cli.add("", {}, [&](auto& a) { options::describe_exploring(a, arguments.explore); });
   command.add_option("--controls-initial", arguments.initial_controls, "their controls, a row each, columns by name")
       ->type_name("FILE.csv");
-  command.add_option("--retrain-every", arguments.retrain_every, "steps between two trainings")
-      ->type_name("K")
-      ->capture_default_str();
-  add_seed(command, arguments.seed);
   command.add_flag("--paper", arguments.paper, "the paper's kernels, initial values and training");
   command.add_flag("--angles", arguments.angles,
                    "tell the model which states are angles; errors of angles are those to the nearest turn");
   command.add_option("--box", arguments.box, "range of each control")->type_name("LOW:HIGH,..");
   add_observe_states(command, arguments.observe_states);
   add_limits(command, arguments.limits);
-  add_planning(command, arguments.planning);
-  command
-      .add_option(
-          "--region", arguments.region,
-          "where the model will be used, for imse and local: th=-0.8:0.8,c=-0.3:0.3 (default: where runs of the "
-          "model under all kinds of controls lead)")
-      ->type_name("NAME=LOW:HIGH,..")
-      ->group("Planning");
-  command
-      .add_option("--until-sd", arguments.until_sd,
-                  "stop when the model's standard deviation where it will be used falls below S; 1 is that of a value "
-                  "spread evenly over its range")
-      ->type_name("S");
+  known.planning = add_planning(cli, arguments.explore.planning);
+  known.exploring =
+      joined(known.exploring,
+             cli.add("Planning", {}, [&](auto& a) { options::describe_region(a, arguments.explore.region); }));
   command.add_option("--rig", arguments.rig, "command that starts the rig (default: rig.command of the configuration)")
       ->type_name("COMMAND");
   command.add_flag("--resume", arguments.resume, "go on with the study if it is there");
-  command
-      .add_option("--period", arguments.period, "real time: seconds between two steps; training goes on beside them")
-      ->type_name("SECONDS");
+  cli.add("", {}, [&](auto& a) {
+    a.optional({.key = "period",
+                .meaning = "real time: seconds between two steps; training goes on beside them",
+                .unit = "s",
+                .otherwise = "a step takes as long as it takes"},
+               arguments.period, NumberRule::kSeconds);
+  });
+  return known;
 }
 
 }  // namespace
@@ -92,7 +90,7 @@ void add_run(CLI::App& app) {
       ->add_option("TARGET", arguments->target,
                    "a simulated system ('gpilot systems' lists them), or the configuration FILE.toml of a rig's study")
       ->required();
-  add_options(*command, *arguments);
+  const RunOptions known = add_options(*command, *arguments);
   command
       ->add_option("-o,--output", arguments->output,
                    "a system: new or empty directory for the results; a rig: the study (default: FILE.study)")
@@ -121,13 +119,11 @@ void add_run(CLI::App& app) {
       "  gpilot run pendulum --box -1:1 --paper -o strong\n"
       "  gpilot run cart-pole --observe-states --steps 30 -o observed\n"
       "  gpilot run pendulum --box -1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within");
-  command->callback([arguments, command] {
+  command->callback([arguments, command, known] {
     if (arguments->target.ends_with(".toml")) {
-      run_configuration(*command, *arguments);
+      run_configuration(*command, *arguments, known);
     } else {
-      refuse(*command, {"--rig", "--resume", "--period"},
-             fmt::format("goes with the configuration of a rig, FILE.toml, and '{}' is none", arguments->target));
-      run_simulation(*arguments);
+      run_system(*command, *arguments, known);
     }
   });
 }

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "describe_study.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/rig_run.hpp"
 #include "gpilot/study/study.hpp"
 #include "interrupt.hpp"
@@ -54,9 +54,10 @@ class Printer {
         fmt::print(stream_, "a new sequence begins: {}\n", event.text);
         break;
       case RigRunEvent::Kind::kTrained:
-        training_ = event.training->status == "failed" ? fmt::format("  failed: {}", event.training->message)
-                                                       : fmt::format("  {}, {}, {:.2f} s", event.training->chosen,
-                                                                     event.training->status, event.training->seconds);
+        training_ = event.training->summary.status == ssm::FitStatus::kFailed
+                        ? fmt::format("  failed: {}", event.training->summary.message)
+                        : fmt::format("  {}, {}, {:.2f} s", event.training->summary.chosen,
+                                      name(event.training->summary.status), event.training->summary.seconds);
         break;
       case RigRunEvent::Kind::kTold:
         fmt::print(stream_, "{}{}\n", step_line(config_, *event.step), std::exchange(training_, ""));
@@ -94,7 +95,7 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
   }
   fmt::print("measured {} time(s), {} in all; {} step(s) failed, the rig was started again {} time(s)\n", summary.told,
              study.told(), summary.failed, summary.restarts);
-  if (!arguments.period.empty()) {
+  if (!std::isnan(arguments.period)) {
     fmt::print("{} deadline(s) missed of {} at a period of {} s\n", summary.missed, summary.told, arguments.period);
   }
   fmt::print("'gpilot show {}' says where the study stands, 'gpilot export {} --csv' gives its data\n", study.path(),
@@ -115,18 +116,18 @@ void run_rig_study(const RunRigArguments& arguments) {
   if (options.rig.command.empty()) {
     throw InputError(fmt::format("{}: no rig: give --rig COMMAND, or the key rig.command", arguments.config));
   }
-  if (!arguments.period.empty()) {
-    options.period_s = parse_number("--period", arguments.period);
+  if (!std::isnan(arguments.period)) {
+    options.period_s = arguments.period;
   }
-  if (!arguments.steps.empty()) {
-    options.steps = parse_count("--steps", arguments.steps, 1);
+  if (arguments.steps) {
+    options.steps = *arguments.steps;
   }
   options.validate();
-  study::check_until_sd(config);
+  explore::check_until_sd(config.explore, "study.until_sd");
   // Wrong input has been found by now: a study is made only where it can be used.
   Study study = open_study(arguments, path);
-  if (arguments.steps.empty()) {
-    options.steps = std::max<Index>(0, config.initial + config.steps - study.told());
+  if (!arguments.steps) {
+    options.steps = std::max<Index>(0, config.explore.initial + config.explore.steps - study.told());
   }
   const InterruptGuard guard;
   options.stop = &InterruptGuard::requested();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "options.hpp"
@@ -11,8 +13,8 @@ struct RunRigArguments {
   std::string config;
   std::string study;
   std::string rig;
-  std::string steps;
-  std::string period;
+  std::optional<Index> steps;
+  double period = std::numeric_limits<double>::quiet_NaN();  ///< NaN = not given
   bool resume = false;
   Format format = Format::kText;
 };

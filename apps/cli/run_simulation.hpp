@@ -1,8 +1,10 @@
 #pragma once
 
-#include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
+#include "gpilot/explore/options.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -10,22 +12,15 @@ namespace gpilot::cli {
 /// What the user typed after `gpilot run`; an empty text was not given.
 struct RunArguments {
   std::string target;
-  std::string strategy = "auto";
-  std::string steps = "30";
-  std::string initial;
-  std::string retrain_every = "1";
+  explore::ExploreOptions explore{};
   std::string initial_controls;
   std::string box;
-  std::uint64_t seed = 0;
   bool paper = false;
   bool observe_states = false;
-  LimitArguments limits;
-  PlanningArguments planning;
-  std::string region;
-  std::string until_sd;
+  std::vector<std::string> limits;
   bool angles = false;
   std::string rig;
-  std::string period;
+  double period = std::numeric_limits<double>::quiet_NaN();  ///< NaN = not given
   bool resume = false;
   std::string output;
   Format format = Format::kText;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/study/metrics.hpp"
+#include "gpilot/ssm/prediction.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
 
@@ -17,8 +18,8 @@ namespace gpilot::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using study::Score;
-using study::Scoreboard;
+using ssm::Score;
+using ssm::Scoreboard;
 
 struct ScoreArguments {
   NewDataArguments data;
@@ -33,8 +34,8 @@ ordered_json to_json(const Score& score, const std::vector<std::string>& outputs
     const auto e = static_cast<Index>(i);
     rmse[outputs[i]] = score.rmse(e);
     nlpd[outputs[i]] = score.nlpd(e);
-    for (std::size_t k = 0; k < study::kIntervals.size(); ++k) {
-      coverage[outputs[i]][std::to_string(study::kIntervals[k])] = score.coverage(e, static_cast<Index>(k));
+    for (std::size_t k = 0; k < ssm::kIntervals.size(); ++k) {
+      coverage[outputs[i]][std::to_string(ssm::kIntervals[k])] = score.coverage(e, static_cast<Index>(k));
     }
     const Vector bins = score.pit.row(e).transpose();
     if (bins.allFinite()) {
@@ -45,24 +46,99 @@ ordered_json to_json(const Score& score, const std::vector<std::string>& outputs
   return {{"rmse", rmse}, {"nlpd", nlpd}, {"coverage", coverage}, {"pit", pit}, {"count", count}};
 }
 
-void print_json(const NewData& data, const Scoreboard& board) {
-  const std::vector<std::string>& outputs = data.model.spec.outputs;
+/// The scores of all recordings as one: every value counts the same.
+Score pooled(const std::vector<const Score*>& scores) {
+  Score total = *scores.front();
+  for (Index e = 0; e < total.rmse.size(); ++e) {
+    const auto i = static_cast<std::size_t>(e);
+    Index count = 0;
+    for (const Score* score : scores) {
+      count += score->count[i];
+    }
+    if (count == 0) {
+      continue;
+    }
+    double squares = 0.0;
+    double nlpd = 0.0;
+    Vector coverage = Vector::Zero(total.coverage.cols());
+    Vector pit = Vector::Zero(total.pit.cols());
+    for (const Score* score : scores) {
+      const double share = static_cast<double>(score->count[i]) / static_cast<double>(count);
+      if (score->count[i] > 0) {
+        squares += share * score->rmse(e) * score->rmse(e);
+        nlpd += share * score->nlpd(e);
+        coverage += share * score->coverage.row(e).transpose();
+        pit += share * score->pit.row(e).transpose();
+      }
+    }
+    total.count[i] = count;
+    total.rmse(e) = std::sqrt(squares);
+    total.nlpd(e) = nlpd;
+    total.coverage.row(e) = coverage.transpose();
+    total.pit.row(e) = pit.transpose();
+  }
+  return total;
+}
+
+Scoreboard pooled(const std::vector<Scoreboard>& boards) {
+  const auto all = [&](Score Scoreboard::*part) {
+    std::vector<const Score*> scores;
+    for (const Scoreboard& board : boards) {
+      scores.push_back(&(board.*part));
+    }
+    return pooled(scores);
+  };
+  Scoreboard total{.free_run = all(&Scoreboard::free_run),
+                   .one_step = all(&Scoreboard::one_step),
+                   .mean = all(&Scoreboard::mean),
+                   .linear_free_run = all(&Scoreboard::linear_free_run),
+                   .linear_one_step = all(&Scoreboard::linear_one_step),
+                   .diverged = 0};
+  for (const Scoreboard& board : boards) {
+    total.diverged = std::max(total.diverged, board.diverged);
+  }
+  return total;
+}
+
+ordered_json to_json(const Scoreboard& board, const std::vector<std::string>& outputs) {
   ordered_json linear = to_json(board.linear_free_run, outputs);
   linear["one_step"] = to_json(board.linear_one_step, outputs);
-  const ordered_json result = {
-      {"free_run", to_json(board.free_run, outputs)},
-      {"one_step", to_json(board.one_step, outputs)},
-      {"baselines", {{"mean", to_json(board.mean, outputs)}, {"linear", linear}}},
-      {"rows", data.sequence.rows()},
-      {"warmup", data.options.warmup},
-      {"draws", data.options.draws},
-      {"diverged", board.diverged},
-      {"seed", data.options.seed},
-  };
+  return {{"free_run", to_json(board.free_run, outputs)},
+          {"one_step", to_json(board.one_step, outputs)},
+          {"baselines", {{"mean", to_json(board.mean, outputs)}, {"linear", linear}}}};
+}
+
+void print_json(const NewData& data, const std::vector<Scoreboard>& boards) {
+  const std::vector<std::string>& outputs = data.model.spec.outputs;
+  const Scoreboard total = pooled(boards);
+  ordered_json result = to_json(total, outputs);
+  result["rows"] = data.rows();
+  result["warmup"] = data.options.warmup;
+  result["draws"] = data.options.draws;
+  result["diverged"] = total.diverged;
+  result["seed"] = data.options.seed;
+  for (std::size_t k = 0; k < boards.size() && boards.size() > 1; ++k) {
+    ordered_json recording = {{"name", data.recordings[k].name}, {"rows", data.recordings[k].sequence.rows()}};
+    recording.update(to_json(boards[k], outputs));
+    recording["diverged"] = boards[k].diverged;
+    result["recordings"].push_back(recording);
+  }
   fmt::print("{}\n", result.dump(2));
 }
 
-void print_text(const ScoreArguments& arguments, const NewData& data, const Scoreboard& board) {
+/// A share in per cent that says 0 and 100 only where it is: 99.96 % is ">99%".
+std::string percent(double share) {
+  if (std::isnan(share)) {
+    return "-";
+  }
+  const double rounded = std::round(100.0 * share);
+  if (rounded == 100.0 && share < 1.0) {
+    return ">99%";
+  }
+  return rounded == 0.0 && share > 0.0 ? "<1%" : fmt::format("{:.0f}%", rounded);
+}
+
+void print_table(const NewData& data, const Scoreboard& board) {
   const std::array<std::pair<std::string_view, const Score&>, 5> predictors{
       {{"free run", board.free_run},
        {"one step", board.one_step},
@@ -74,17 +150,47 @@ void print_text(const ScoreArguments& arguments, const NewData& data, const Scor
   for (const std::string& name : outputs) {
     width = std::max(width, name.size());
   }
-  fmt::print("{} on {}: {} rows, {} of them warm-up; free run by {}\n\n", arguments.data.model, arguments.data.file,
-             data.sequence.rows(), data.options.warmup, describe_method(data.options));
   fmt::print("{:<{}}  {:<16}  {:>7}  {:>10}  {:>10}  {:>6}  {:>6}  {:>6}\n", "output", width, "predictor", "values",
              "RMSE", "NLPD", "in 50%", "in 90%", "in 95%");
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto e = static_cast<Index>(i);
     for (const auto& [name, score] : predictors) {
-      fmt::print("{:<{}}  {:<16}  {:>7}  {:>10.4g}  {:>10.4g}  {:>5.0f}%  {:>5.0f}%  {:>5.0f}%\n", outputs[i], width,
-                 name, score.count[i], score.rmse(e), score.nlpd(e), 100.0 * score.coverage(e, 0),
-                 100.0 * score.coverage(e, 1), 100.0 * score.coverage(e, 2));
+      fmt::print("{:<{}}  {:<16}  {:>7}  {:>10.4g}  {:>10.4g}  {:>6}  {:>6}  {:>6}\n", outputs[i], width, name,
+                 score.count[i], score.rmse(e), score.nlpd(e), percent(score.coverage(e, 0)),
+                 percent(score.coverage(e, 1)), percent(score.coverage(e, 2)));
     }
+  }
+}
+
+/// What each recording has of the pooled scores.
+void print_recordings(const NewData& data, const std::vector<Scoreboard>& boards) {
+  const std::vector<std::string>& outputs = data.model.spec.outputs;
+  std::size_t width = std::string_view("output").size();
+  for (const std::string& name : outputs) {
+    width = std::max(width, name.size());
+  }
+  fmt::print("\nFree run, by recording\n{:<{}}  {:>7}  {:>10}  {:>10}  {:>6}  {:>16}  {}\n", "output", width, "values",
+             "RMSE", "NLPD", "in 90%", "RMSE, linear", "recording");
+  for (std::size_t k = 0; k < boards.size(); ++k) {
+    const Score& score = boards[k].free_run;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto e = static_cast<Index>(i);
+      fmt::print("{:<{}}  {:>7}  {:>10.4g}  {:>10.4g}  {:>6}  {:>16.4g}  {}\n", outputs[i], width, score.count[i],
+                 score.rmse(e), score.nlpd(e), percent(score.coverage(e, 1)), boards[k].linear_free_run.rmse(e),
+                 data.recordings[k].name);
+    }
+  }
+}
+
+void print_text(const ScoreArguments& arguments, const NewData& data, const std::vector<Scoreboard>& boards,
+                const Scoreboard& total) {
+  const std::size_t count = boards.size();
+  fmt::print("{} on {}: {} rows, {} of them warm-up; free run by {}\n\n", arguments.data.model,
+             count == 1 ? data.recordings.front().name : fmt::format("{} recordings", count), data.rows(),
+             data.options.warmup * static_cast<Index>(count), describe_method(data.options));
+  print_table(data, total);
+  if (count > 1) {
+    print_recordings(data, boards);
   }
 }
 
@@ -93,8 +199,8 @@ void print_pit(const NewData& data, const Score& score) {
   fmt::print("\nWhere the values fell in the free run's distribution, by tenths (10 % each if it is calibrated)\n");
   for (std::size_t i = 0; i < data.model.spec.outputs.size(); ++i) {
     fmt::print("{}:", data.model.spec.outputs[i]);
-    for (Index k = 0; k < study::kPitBins; ++k) {
-      fmt::print(" {:>3.0f}%", 100.0 * score.pit(static_cast<Index>(i), k));
+    for (Index k = 0; k < ssm::kPitBins; ++k) {
+      fmt::print(" {:>4}", percent(score.pit(static_cast<Index>(i), k)));
     }
     fmt::print("\n");
   }
@@ -102,12 +208,16 @@ void print_pit(const NewData& data, const Score& score) {
 
 void run_score(const ScoreArguments& arguments) {
   const NewData data = load_new_data(arguments.data, Outputs::kRequired);
-  const Scoreboard board = study::score_model(data.model, data.sequence, data.options);
+  std::vector<Scoreboard> boards;
+  for (const NewRecording& recording : data.recordings) {
+    boards.push_back(ssm::score_model(data.model, recording.sequence, data.options));
+  }
   if (arguments.format == Format::kJson) {
-    print_json(data, board);
+    print_json(data, boards);
     return;
   }
-  print_text(arguments, data, board);
+  const Scoreboard board = pooled(boards);
+  print_text(arguments, data, boards, board);
   print_pit(data, board.free_run);
   if (board.diverged > 0) {
     fmt::print("\n{}\n", describe_diverged(data.options, board.diverged));
@@ -127,8 +237,11 @@ void add_score(CLI::App& app) {
       "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms "
       "says\n"
       "where the values fell in the predicted distribution. Baselines: the linear model that was fitted beside it\n"
-      "(linear) and the training outputs' mean and standard deviation. Examples:\n"
+      "(linear) and the training outputs' mean and standard deviation. Several files, or the sequences of a file with "
+      "a\n"
+      "column 'sequence', are scored together and one by one; each has its warm-up. Examples:\n"
       "  gpilot score model.json test.csv\n"
+      "  gpilot score model.json monday.csv tuesday.csv --warmup 20\n"
       "  gpilot score model.json test.csv --warmup 10 --format json\n"
       "  gpilot score model.json data.csv --rows 300: --draws 1000 --seed 1");
   command->callback([arguments] { run_score(*arguments); });

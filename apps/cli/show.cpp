@@ -6,7 +6,9 @@
 #include "commands.hpp"
 #include "describe_model.hpp"
 #include "describe_study.hpp"
-#include "gpilot/study/model_file.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
 
@@ -100,12 +102,16 @@ void show_study(const ShowArguments& arguments) {
   print_study(study, parse_count("--last", arguments.last, 0));
 }
 
-void run_show(const ShowArguments& arguments) {
-  if (study::is_study(arguments.file)) {
+void run_show(const CLI::App& command, const ShowArguments& arguments) {
+  const bool is_study = study::is_study(arguments.file);
+  refuse_ignored(command,
+                 {{{"--last"}, is_study, "goes with a study, and this is a model"},
+                  {{"--last"}, arguments.format == Format::kText, "goes with --format text; json has all steps"}});
+  if (is_study) {
     show_study(arguments);
     return;
   }
-  const ssm::Model model = study::load_model(arguments.file);
+  const ssm::Model model = io::load_model(arguments.file);
   if (arguments.format == Format::kJson) {
     fmt::print("{}\n", model_json(model).dump(2));
     return;
@@ -128,7 +134,7 @@ void add_show(CLI::App& app) {
       "  gpilot show model.json\n"
       "  gpilot show model.json --format json\n"
       "  gpilot show rig.study --last 20");
-  command->callback([arguments] { run_show(*arguments); });
+  command->callback([arguments, command] { run_show(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

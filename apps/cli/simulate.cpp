@@ -11,10 +11,9 @@
 
 #include "commands.hpp"
 #include "controls_file.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/table.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/systems/system.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -89,9 +88,6 @@ Matrix make_controls(const System& system, Index steps, const SimulateArguments&
   if (kind == "extremes") {
     return systems::extreme_controls(system, steps, hold, arguments.seed);
   }
-  if (!arguments.hold.empty()) {
-    throw InputError("--hold is for random controls (--controls random or extremes)");
-  }
   if (looks_like_numbers(kind)) {
     return systems::constant_controls(system, steps, parse_numbers("--controls", kind));
   }
@@ -102,8 +98,8 @@ Matrix make_controls(const System& system, Index steps, const SimulateArguments&
       fmt::format("--controls: expected random, extremes, a number for each control or a CSV file, not '{}'", kind));
 }
 
-study::Table to_table(const System& system, const systems::Trajectory& run, bool with_states) {
-  study::Table table;
+io::Table to_table(const System& system, const systems::Trajectory& run, bool with_states) {
+  io::Table table;
   table.append(std::vector<std::string>{"t"}, run.times);
   table.append(systems::channel_names(system.spec().controls), run.controls);
   table.append(systems::channel_names(system.spec().outputs), run.outputs);
@@ -113,7 +109,7 @@ study::Table to_table(const System& system, const systems::Trajectory& run, bool
   return table;
 }
 
-void print_summary(const SimulateArguments& arguments, const System& system, const study::Table& table) {
+void print_summary(const SimulateArguments& arguments, const System& system, const io::Table& table) {
   if (arguments.format == Format::kText) {
     fmt::print("wrote {} rows of {} (columns {}) to {}, seed {}\n", table.rows(), system.spec().name,
                fmt::join(table.columns, ", "), arguments.output, arguments.seed);
@@ -129,7 +125,9 @@ void print_summary(const SimulateArguments& arguments, const System& system, con
   fmt::print("{}\n", summary.dump(2));
 }
 
-void run_simulate(const SimulateArguments& arguments) {
+void run_simulate(const CLI::App& command, const SimulateArguments& arguments) {
+  const bool random = arguments.controls == "random" || arguments.controls == "extremes";
+  refuse_ignored(command, {{{"--hold"}, random, "goes with random controls (--controls random or extremes)"}});
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.format == Format::kJson) {
     throw InputError("--format json prints a summary, so the data need a file: give -o FILE.csv, not -o -");
@@ -146,12 +144,12 @@ void run_simulate(const SimulateArguments& arguments) {
     throw InputError(fmt::format("--steps: at most {} steps, not {}", kMostSteps, steps));
   }
   const systems::Trajectory run = systems::simulate(*system, make_controls(*system, steps, arguments), options);
-  const study::Table table = to_table(*system, run, arguments.with_states);
+  const io::Table table = to_table(*system, run, arguments.with_states);
   if (to_stdout) {
-    fmt::print("{}", study::format_csv(table));
+    fmt::print("{}", io::format_csv(table));
     return;
   }
-  study::write_csv(arguments.output, table);
+  io::write_csv(arguments.output, table);
   print_summary(arguments, *system, table);
 }
 
@@ -207,7 +205,7 @@ void add_simulate(CLI::App& app) {
       "  gpilot simulate tras --steps 50 --controls 0.3,-0.1 --process-noise none --output-noise none -o -\n"
       "  gpilot simulate pendulum --steps 50 --x0 -1,0 --set b=0 --box -1:1 -o swing.csv\n"
       "  gpilot simulate pendulum --steps 50 --observe-states -o observed.csv");
-  command->callback([arguments] { run_simulate(*arguments); });
+  command->callback([arguments, command] { run_simulate(*command, *arguments); });
 }
 
 }  // namespace gpilot::cli

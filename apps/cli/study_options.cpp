@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/read_text.hpp"
 #include "gpilot/study/config.hpp"
-#include "gpilot/study/read_text.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -22,7 +22,7 @@ study::Study open_or_create(const std::string& path, const std::string& config_p
     }
     return study::Study::open(path);
   }
-  const std::string config = study::read_text(config_path, "a configuration");
+  const std::string config = io::read_text(config_path, "a configuration");
   if (!exists) {
     return study::Study::create(path, config, config_path);
   }

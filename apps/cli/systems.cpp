@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
 #include "study_options.hpp"
@@ -41,7 +41,7 @@ void tell_failure(const TellArguments& arguments, Index step) {
   const study::StudyConfig& config = study.config();
   print_result(arguments, step, arguments.status,
                fmt::format("{}; its sequence has ended, the next step begins another, from the safe control: {}",
-                           arguments.status, with_units(config.model.inputs, config.input_units, config.safe)));
+                           arguments.status, with_units(config.model.inputs, config.input_units, config.explore.safe)));
 }
 
 void tell_outputs(const TellArguments& arguments, Index step) {
@@ -76,14 +76,8 @@ void run_tell(const CLI::App& command, const TellArguments& arguments) {
   if (given("--y") == given("--status")) {
     throw InputError("expected the outputs (--y) or a failure (--status), one of the two");
   }
-  for (const char* option : {"--u", "--time"}) {
-    if (given(option) && given("--status")) {
-      throw InputError(fmt::format("{}: goes with --y, not with --status", option));
-    }
-  }
-  if (given("--reason") && !given("--status")) {
-    throw InputError("--reason: goes with --status");
-  }
+  refuse_ignored(command, {{{"--u", "--time"}, given("--y"), "goes with --y, not with --status"},
+                           {{"--reason"}, given("--status"), "goes with --status"}});
   if (!arguments.status.empty()) {
     tell_failure(arguments, step);
   } else {

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/next_state.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/table.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
 
@@ -26,7 +28,7 @@ struct TransitionArguments {
 };
 
 /// The named columns of the grid; every value must be there.
-Matrix columns_of(const study::Table& grid, const std::string& file, std::string_view kind,
+Matrix columns_of(const io::Table& grid, const std::string& file, std::string_view kind,
                   const std::vector<std::string>& names) {
   Matrix values(grid.rows(), static_cast<Index>(names.size()));
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -45,7 +47,7 @@ Matrix columns_of(const study::Table& grid, const std::string& file, std::string
   return values;
 }
 
-study::Table with_next_state(study::Table grid, const std::string& file, const ssm::Model& model) {
+io::Table with_next_state(io::Table grid, const std::string& file, const ssm::Model& model) {
   const ssm::NextState next = ssm::next_state(model, columns_of(grid, file, "state", model.spec.states),
                                               columns_of(grid, file, "control", model.spec.inputs));
   for (Index d = 0; d < next.mean.cols(); ++d) {
@@ -68,14 +70,15 @@ void run_transition(const TransitionArguments& arguments) {
   if (to_stdout && arguments.format == Format::kJson) {
     throw InputError("--format json prints a summary, so the values need a file: give -o FILE.csv, not -o -");
   }
-  const ssm::Model model = study::load_model(arguments.model);
+  io::check_not_input(arguments.output, std::vector<std::string>{arguments.model, arguments.grid});
+  const ssm::Model model = io::load_model(arguments.model);
   check_present_inputs(model, arguments.model);
-  const study::Table table = with_next_state(study::read_csv(arguments.grid), arguments.grid, model);
+  const io::Table table = with_next_state(io::read_csv(arguments.grid), arguments.grid, model);
   if (to_stdout) {
-    fmt::print("{}", study::format_csv(table));
+    fmt::print("{}", io::format_csv(table));
     return;
   }
-  study::write_csv(arguments.output, table);
+  io::write_csv(arguments.output, table);
   if (arguments.format == Format::kText) {
     fmt::print("wrote the next state at {} points (columns {}) to {}\n", table.rows(), fmt::join(table.columns, ", "),
                arguments.output);

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/trial.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/trial.hpp"
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Arm {
   std::vector<double> over;                             ///< 1 if a trial turned over
 };
 
-Arm run(const systems::System& system, const study::Evaluation& evaluation, const std::string& strategy, bool angles,
+Arm run(const systems::System& system, const trials::Evaluation& evaluation, const std::string& strategy, bool angles,
         int trials, std::uint64_t seed) {
   Arm arm;
   for (std::vector<double>& values : arm.rmse) {
@@ -38,12 +38,11 @@ Arm run(const systems::System& system, const study::Evaluation& evaluation, cons
   }
   arm.over.resize(static_cast<std::size_t>(trials));
   oneapi::tbb::parallel_for(0, trials, [&](int trial) {
-    const study::TrialOptions options{.strategy = strategy,
-                                      .seed = seed,
-                                      .trial = static_cast<std::uint32_t>(trial),
-                                      .angles = angles,
-                                      .initial_controls = {}};
-    const study::Trial result = study::run_trial(system, evaluation, options);
+    trials::TrialOptions options{.angles = angles};
+    options.explore.strategy = strategy;
+    options.explore.seed = seed;
+    options.explore.trial = static_cast<std::uint32_t>(trial);
+    const trials::Trial result = trials::run_trial(system, evaluation, options);
     const auto t = static_cast<std::size_t>(trial);
     for (std::size_t k = 0; k < kSteps.size(); ++k) {
       arm.rmse[k][t] = result.steps[kSteps[k]].metrics.front().value;
@@ -57,18 +56,18 @@ Arm run(const systems::System& system, const study::Evaluation& evaluation, cons
 void table(double torque, int trials, std::uint64_t seed) {
   const auto system = systems::make_system("pendulum");
   system->set_control_box({Vector::Constant(1, -torque), Vector::Constant(1, torque)});
-  const study::Evaluation evaluation(*system, true);
+  const trials::Evaluation evaluation(*system, true);
   fmt::print("\n|c| <= {}: median rmse over {} trials, plain / angle declared, and p of the pairs\n\n", torque, trials);
   fmt::print(
       "| strategy | turned over | step 10 | p | step 20 | p | step 30 | p |\n|---|---|---|---|---|---|---|---|\n");
   for (const char* strategy : {"random", "randext", "latmi", "totmi"}) {
     const Arm plain = run(*system, evaluation, strategy, false, trials, seed);
     const Arm angle = run(*system, evaluation, strategy, true, trials, seed);
-    fmt::print("| {} | {:.0f} / {:.0f} % |", strategy, 100.0 * study::mean(plain.over),
-               100.0 * study::mean(angle.over));
+    fmt::print("| {} | {:.0f} / {:.0f} % |", strategy, 100.0 * trials::mean(plain.over),
+               100.0 * trials::mean(angle.over));
     for (std::size_t k = 0; k < kSteps.size(); ++k) {
-      fmt::print(" {:.3f} / {:.3f} | {:.2g} |", study::median(plain.rmse[k]), study::median(angle.rmse[k]),
-                 study::signed_rank_test(plain.rmse[k], angle.rmse[k]).p);
+      fmt::print(" {:.3f} / {:.3f} | {:.2g} |", trials::median(plain.rmse[k]), trials::median(angle.rmse[k]),
+                 trials::signed_rank_test(plain.rmse[k], angle.rmse[k]).p);
     }
     fmt::print("\n");
     std::fflush(stdout);

@@ -22,14 +22,13 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/plan/strategy.hpp"
 #include "gpilot/study/study.hpp"
 
 namespace {
 
 using namespace gpilot;
-using study::StepPhase;
 using study::StepStatus;
 using study::Study;
 
@@ -110,7 +109,7 @@ class RandomStudy {
       const study::Step step = study_->ask();
       check(step);
       count(Event::kAsk);
-      count(step.phase == StepPhase::kChosen ? Event::kChosen : Event::kRandom);
+      count(step.choice.phase == plan::Phase::kChosen ? Event::kChosen : Event::kRandom);
       answer(step);
     }
     count(Event::kTraining, static_cast<long>(study_->trainings().size()));
@@ -140,7 +139,7 @@ class RandomStudy {
 
   std::string random_configuration(std::uint32_t number) {
     constexpr std::array kKernels{"se", "matern52", "matern32", "matern12"};
-    const std::vector<std::string> strategies = acquisition::strategy_names();
+    const std::vector<std::string> strategies = plan::strategy_names();
     std::string text = fmt::format(
         "[study]\ndt = 0.1\nseed = {}\nstrategy = \"{}\"\ninitial = {}\nretrain_every = {}\nkeep_models = 1\n", number,
         strategies[below(strategies.size())], 2 + below(12), 5 + below(40));
@@ -198,7 +197,7 @@ class RandomStudy {
       study_->withdraw(step.id, "test");
       count(Event::kWithdrawn);
     } else {
-      const Vector applied = what_is_applied(step.control);
+      const Vector applied = what_is_applied(step.choice.control);
       study_->tell(step.id, measured(applied), applied);
       previous_ = applied;
     }
@@ -238,12 +237,12 @@ class RandomStudy {
 
   void check(const study::Step& step) {
     const study::StudyConfig& config = study_->config();
-    for (Index p = 0; p < step.control.size(); ++p) {
-      const double u = step.control(p);
+    for (Index p = 0; p < step.choice.control.size(); ++p) {
+      const double u = step.choice.control(p);
       const double low = config.box.low(p);
       const double high = config.box.high(p);
       const double before = previous_(p);
-      const double slew = config.slew(p);
+      const double slew = config.explore.slew(p);
       if (!(u >= low && u <= high)) {
         violated(step, p, "outside the box");
       }
@@ -266,8 +265,8 @@ class RandomStudy {
   }
 
   [[noreturn]] void violated(const study::Step& step, Index p, const char* how) const {
-    throw std::runtime_error(fmt::format("step {}, input {}: {} is {} ({} before)\n{}", step.id, p, step.control(p),
-                                         how, previous_(p), text_));
+    throw std::runtime_error(fmt::format("step {}, input {}: {} is {} ({} before)\n{}", step.id, p,
+                                         step.choice.control(p), how, previous_(p), text_));
   }
 
   RandomStream random_;

@@ -18,14 +18,15 @@
 #include <string_view>
 #include <vector>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
+#include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace {
 
@@ -68,7 +69,7 @@ std::string interval(const std::vector<double>& v, Statistic&& statistic, const 
 
 /// Scales come from the training data here: no ranges are declared.
 ssm::ModelSpec spec_of(const systems::System& system, bool declare) {
-  ssm::ModelSpec spec = study::model_spec(system, declare);
+  ssm::ModelSpec spec = trials::model_spec(system, declare);
   spec.ranges.clear();
   return spec;
 }
@@ -109,7 +110,7 @@ void kink(int seeds) {
         errors[k] += error * error / 100.0;
       }
       seconds[k] = model.report.seconds;
-      converged[k] = model.report.status == "converged" ? 1 : 0;
+      converged[k] = model.report.status == ssm::FitStatus::kConverged ? 1 : 0;
     }
     fmt::print("| {} | {:.4f} | {} | {:.4f} | {} of {} | {:.2f} |\n", variance, mean(errors),
                interval(errors, mean, "{:.4f} to {:.4f}"), *std::max_element(errors.begin(), errors.end()),
@@ -118,10 +119,10 @@ void kink(int seeds) {
 }
 
 /// Pooled error of free runs and of predicting no motion, both in units of each output's standard deviation.
-double free_run_ratio(const ssm::Model& model, const ssm::Component& component, const systems::System& system,
+double free_run_ratio(const ssm::Model& model, const ssm::Dynamics& dynamics, const systems::System& system,
                       std::uint64_t first_seed) {
   const systems::SystemSpec& s = system.spec();
-  const ssm::Predictor predictor(model, component);
+  const ssm::Predictor predictor(model, dynamics);
   const auto E = static_cast<Index>(s.outputs.size());
   Matrix truth(kTestTrajectories * kHorizon, E);
   Matrix predicted(truth.rows(), E);
@@ -160,7 +161,7 @@ void latent_row(const systems::System& system, Index points, bool declare, int s
     model_ratio[k] = free_run_ratio(model, model.gp, system, kTestSeed + 100 * stream);
     linear_ratio[k] = free_run_ratio(model, model.linear, system, kTestSeed + 100 * stream);
     seconds[k] = model.report.seconds;
-    status[k] = model.report.status;
+    status[k] = name(model.report.status);
   });
   const auto median = [](const std::vector<double>& v) { return quantile(v, 0.5); };
   std::map<std::string, int> counts;

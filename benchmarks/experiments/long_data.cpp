@@ -16,11 +16,12 @@
 #include <vector>
 
 #include "gpilot/inference/batches.hpp"
+#include "gpilot/inference/fit.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace {
 
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   const Index rows = argc > 1 ? std::atol(argv[1]) : 20000;
   const int seeds = argc > 2 ? std::atoi(argv[2]) : 5;
   const auto system = systems::make_system("pendulum");
-  ssm::ModelSpec spec = study::model_spec(*system, true);
+  ssm::ModelSpec spec = trials::model_spec(*system, true);
   spec.ranges.clear();
   fmt::print("| seed | full: error | seconds | batches of 2000: error | seconds | of 1000: error | seconds |\n");
   fmt::print("|---|---|---|---|---|---|---|\n");

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/study/evaluation.hpp"
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/system_model.hpp"
 
 namespace {
 
@@ -29,13 +29,13 @@ constexpr std::uint64_t kSeed = 777;
 
 /// The rmse of every trial.
 std::vector<double> errors(const systems::System& system, bool kinematics, int trials, Index points) {
-  const study::Evaluation evaluation(system);
+  const trials::Evaluation evaluation(system);
   std::vector<double> rmse(static_cast<std::size_t>(trials));
   oneapi::tbb::parallel_for(0, trials, [&](int trial) {
     const auto number = static_cast<std::uint32_t>(trial);
     const Matrix controls = systems::random_controls(system, points, {}, kSeed, number);
     const systems::Trajectory run = systems::simulate(system, controls, {.seed = kSeed, .trial = number});
-    const ssm::Model model = inference::fit({{run.controls, run.outputs}}, study::model_spec(system, kinematics), {});
+    const ssm::Model model = inference::fit({{run.controls, run.outputs}}, trials::model_spec(system, kinematics), {});
     rmse[static_cast<std::size_t>(trial)] = evaluation.evaluate(model).front().value;
   });
   return rmse;
@@ -48,8 +48,8 @@ void row(const std::string& name, bool observed, bool kinematics, int trials, In
   }
   std::vector<double> rmse = errors(*system, kinematics, trials, points);
   fmt::print("| {} | {} | {} | {:.3f} | {:.3f} | {:.3f} ({:.3f}) |\n", name, observed ? "observed" : "latent",
-             kinematics ? "declared" : "not", study::median(rmse), *std::ranges::max_element(rmse), study::mean(rmse),
-             study::sample_stddev(rmse));
+             kinematics ? "declared" : "not", trials::median(rmse), *std::ranges::max_element(rmse), trials::mean(rmse),
+             trials::sample_stddev(rmse));
   std::fflush(stdout);
 }
 

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/acquisition/strategy.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/study/test_set.hpp"
-#include "gpilot/study/trial.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/system_model.hpp"
+#include "gpilot/trials/test_set.hpp"
+#include "gpilot/trials/trial.hpp"
 
 namespace {
 
@@ -41,58 +41,58 @@ ssm::Model oracle_of(const systems::System& system) {
     const systems::Trajectory run = systems::simulate(system, controls, options);
     data.push_back({run.controls, run.outputs});
   }
-  ssm::ModelSpec spec = study::model_spec(system);
+  ssm::ModelSpec spec = trials::model_spec(system);
   spec.inducing = 40;
   return inference::fit(data, spec, {});
 }
 
 /// `auto` under another transition than the one it is shown.
-class Oracle : public acquisition::Strategy {
+class Oracle : public plan::Strategy {
  public:
   explicit Oracle(const ssm::Transition& transition) : transition_(transition) {}
 
-  acquisition::Choice choose(const acquisition::Situation& s) const override {
-    const acquisition::Situation there{.transition = transition_,
-                                       .nodes = s.nodes,
-                                       .belief = s.belief,
-                                       .box = s.box,
-                                       .history = s.history,
-                                       .q = s.q,
-                                       .seed = s.seed,
-                                       .trial = s.trial,
-                                       .step = s.step,
-                                       .planning = s.planning,
-                                       .previous_plan = s.previous_plan};
+  plan::Choice choose(const plan::DecisionContext& s) const override {
+    const plan::DecisionContext there{.transition = transition_,
+                                      .nodes = s.nodes,
+                                      .belief = s.belief,
+                                      .box = s.box,
+                                      .history = s.history,
+                                      .q = s.q,
+                                      .seed = s.seed,
+                                      .trial = s.trial,
+                                      .step = s.step,
+                                      .planning = s.planning,
+                                      .previous_plan = s.previous_plan};
     return plan_->choose(there);
   }
-  std::unique_ptr<acquisition::Criterion> criterion(const acquisition::Situation& /*situation*/) const override {
+  std::unique_ptr<plan::Criterion> criterion(const plan::DecisionContext& /*context*/) const override {
     return nullptr;
   }
 
  private:
   const ssm::Transition& transition_;
-  std::unique_ptr<acquisition::Strategy> plan_ = acquisition::make_strategy("auto");
+  std::unique_ptr<plan::Strategy> plan_ = plan::make_strategy("auto");
 };
 
 void row(const systems::System& system, const char* label, const std::string& strategy, const ssm::Transition* oracle,
          int trials) {
-  const study::Evaluation evaluation(system);
+  const trials::Evaluation evaluation(system);
   std::vector<double> after_15(static_cast<std::size_t>(trials));
   std::vector<double> after_30(after_15.size());
   oneapi::tbb::parallel_for(0, trials, [&](int trial) {
-    study::TrialOptions options;
-    options.strategy = strategy;
-    options.trial = static_cast<std::uint32_t>(trial);
+    trials::TrialOptions options;
+    options.explore.strategy = strategy;
+    options.explore.trial = static_cast<std::uint32_t>(trial);
     if (oracle != nullptr) {
       options.make_strategy = [oracle] { return std::make_unique<Oracle>(*oracle); };
     }
-    const study::Trial result = study::run_trial(system, evaluation, options);
+    const trials::Trial result = trials::run_trial(system, evaluation, options);
     const auto k = static_cast<std::size_t>(trial);
     after_15[k] = result.steps[15].metrics[0].value;
     after_30[k] = result.steps[30].metrics[0].value;
   });
-  fmt::print("| {} | {} | {:.3f} | {:.3f} |\n", system.spec().name, label, study::median(after_15),
-             study::median(after_30));
+  fmt::print("| {} | {} | {:.3f} | {:.3f} |\n", system.spec().name, label, trials::median(after_15),
+             trials::median(after_30));
   std::fflush(stdout);
 }
 

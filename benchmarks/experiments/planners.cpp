@@ -24,21 +24,22 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "gpilot/acquisition/planner.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
-#include "gpilot/study/standpoint.hpp"
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/trial.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/explore/online_model.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/planner.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/trial.hpp"
 
 namespace {
 
 using namespace gpilot;
-using acquisition::PlanCriterion;
-using acquisition::RollOut;
-using acquisition::Situation;
+using plan::DecisionContext;
+using plan::PlanCriterion;
+using plan::RollOut;
 
 constexpr int kMost = 20'000;
 constexpr Index kGeneration = 32;
@@ -71,7 +72,7 @@ class Recorder : public PlanCriterion {
     evaluations_ += static_cast<int>(paths.paths());
     criterion_.prepare(paths);
   }
-  double value(const RollOut& paths, Index n, const acquisition::PlannedOutputs& outputs) override {
+  double value(const RollOut& paths, Index n, const plan::PlannedOutputs& outputs) override {
     const double value = criterion_.value(paths, n, outputs);
     best_ = std::isfinite(value) ? std::max(best_, value) : best_;
     return value;
@@ -100,13 +101,13 @@ class Recorder : public PlanCriterion {
 /// Values of plans without hold, slew or limits, given in the unit box.
 class Plans {
  public:
-  Plans(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Recorder& recorder)
-      : box_(situation.box),
+  Plans(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty, Recorder& recorder)
+      : box_(context.box),
         recorder_(recorder),
         P_(box_.low.size()),
-        H_(situation.planning.horizon),
-        paths_(situation, uncertainty, H_),
-        random_(situation.seed, Purpose::kTest, situation.trial, situation.step) {}
+        H_(context.planning.horizon),
+        paths_(context, uncertainty, H_),
+        random_(context.seed, Purpose::kTest, context.trial, context.step) {}
 
   Index size() const { return P_ * H_; }
   int left() const { return kMost - recorder_.evaluations(); }
@@ -254,19 +255,19 @@ constexpr std::array<Method, 3> kRivals{Method{"shooting", shoot}, Method{"stret
                                         Method{"gradient", refine}};
 using Marks = std::vector<std::pair<std::string, std::vector<Mark>>>;
 
-Marks all_searches(const Situation& situation) {
-  const std::vector<gp::PackedPosterior> uncertainty = acquisition::function_uncertainty(situation);
-  const acquisition::Reference reference = acquisition::make_reference(situation, uncertainty);
-  acquisition::ReferenceVariance criterion(reference);
+Marks all_searches(const DecisionContext& context) {
+  const std::vector<gp::PackedPosterior> uncertainty = plan::function_uncertainty(context);
+  const plan::Reference reference = plan::make_reference(context, uncertainty);
+  plan::ReferenceVariance criterion(reference);
   Marks result;
   {
     Recorder recorder(criterion);
-    acquisition::search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = recorder});
+    plan::search_plan({.context = context, .uncertainty = uncertainty, .criterion = recorder});
     result.emplace_back("elites", recorder.finish());
   }
   for (const auto& [name, search] : kRivals) {
     Recorder recorder(criterion);
-    Plans plans(situation, uncertainty, recorder);
+    Plans plans(context, uncertainty, recorder);
     search(plans);
     result.emplace_back(name, recorder.finish());
   }
@@ -308,34 +309,34 @@ void report(const std::string& system, std::uint32_t trial, Index rows, const Ma
 
 void measure(const std::string& name, std::uint32_t trials, std::uint64_t seed) {
   const auto system = systems::make_system(name);
-  const study::Evaluation evaluation(*system);
+  const trials::Evaluation evaluation(*system);
   Shares shares;
   for (std::uint32_t number = 0; number < trials; ++number) {
-    study::TrialOptions options;
-    options.strategy = "auto";
-    options.seed = seed;
-    options.trial = number;
-    options.steps = kRows.back() - options.initial;
-    study::Trial trial;
-    const auto on_step = [&](const study::TrialStep& step) {
-      const Index rows = step.exploration.step + options.initial;
+    trials::TrialOptions options;
+    options.explore.strategy = "auto";
+    options.explore.seed = seed;
+    options.explore.trial = number;
+    options.explore.steps = kRows.back() - options.explore.initial;
+    trials::Trial trial;
+    const auto on_step = [&](const trials::TrialStep& step) {
+      const Index rows = step.step + options.explore.initial;
       if (std::ranges::find(kRows, rows) != kRows.end()) {
-        const study::Standpoint standpoint(trial.model, trial.model.seed);
-        const Box box = standpoint.scaled(system->spec().control_box);
-        const ssm::Series history = standpoint.scaled(ssm::Dataset{trial.data});
-        Situation situation = standpoint.situation(box, &history, seed, number, static_cast<std::uint32_t>(rows));
-        situation.planning.evaluations = kMost;
-        situation.planning = situation.planning.with_horizon(box.low.size(), false);
-        report(name, number, rows, all_searches(situation), shares);
+        explore::OnlineModel online(trial.model, system->spec().control_box, options.explore);
+        const Box box = online.scaled(system->spec().control_box);
+        const ssm::Series history = online.scaled(ssm::Dataset{trial.data});
+        DecisionContext context = online.context(box, &history, rows);
+        context.planning.evaluations = kMost;
+        context.planning = context.planning.with_horizon(box.low.size(), false);
+        report(name, number, rows, all_searches(context), shares);
       }
       return true;
     };
-    study::run_trial(*system, evaluation, options, on_step, trial);
+    trials::run_trial(*system, evaluation, options, on_step, trial);
   }
   for (auto& [key, values] : shares) {
     std::ranges::sort(values);
     fmt::print("# {}, {}, {}: median {:.3f}, lowest {:.3f} of {} models\n", name, key.first, key.second,
-               study::median(values), values.front(), values.size());
+               trials::median(values), values.front(), values.size());
   }
 }
 

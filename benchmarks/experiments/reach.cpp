@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/trial.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/trial.hpp"
 
 namespace {
 
@@ -40,20 +40,20 @@ Reach reach_of(const systems::SystemSpec& spec, const Matrix& outputs) {
   return reach;
 }
 
-void row(const systems::System& system, const study::Evaluation& evaluation, const std::string& strategy, int trials) {
+void row(const systems::System& system, const trials::Evaluation& evaluation, const std::string& strategy, int trials) {
   std::vector<double> farthest(static_cast<std::size_t>(trials));
   std::vector<double> outside(farthest.size());
   oneapi::tbb::parallel_for(0, trials, [&](int trial) {
-    study::TrialOptions options;
-    options.strategy = strategy;
-    options.trial = static_cast<std::uint32_t>(trial);
-    const study::Trial result = study::run_trial(system, evaluation, options);
+    trials::TrialOptions options;
+    options.explore.strategy = strategy;
+    options.explore.trial = static_cast<std::uint32_t>(trial);
+    const trials::Trial result = trials::run_trial(system, evaluation, options);
     const Reach reach = reach_of(system.spec(), result.data.outputs);
     farthest[static_cast<std::size_t>(trial)] = reach.farthest;
     outside[static_cast<std::size_t>(trial)] = reach.outside;
   });
-  fmt::print("| {} | {} | {:.2f} | {:.0f} % |\n", system.spec().name, strategy, study::median(farthest),
-             100.0 * study::median(outside));
+  fmt::print("| {} | {} | {:.2f} | {:.0f} % |\n", system.spec().name, strategy, trials::median(farthest),
+             100.0 * trials::median(outside));
   std::fflush(stdout);
 }
 
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   fmt::print("| system | strategy | farthest row, half widths | rows outside the region |\n|---|---|---|---|\n");
   for (const char* name : {"pendulum", "cart-pole", "tras"}) {
     const auto system = systems::make_system(name);
-    const study::Evaluation evaluation(*system);
+    const trials::Evaluation evaluation(*system);
     for (const char* strategy : {"random", "randext", "latmi", "totmi"}) {
       row(*system, evaluation, strategy, trials);
     }

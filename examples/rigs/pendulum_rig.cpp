@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/study/table.hpp"
+#include "gpilot/io/table.hpp"
 #include "gpilot/systems/pendulum.hpp"
 #include "gpilot/systems/simulate.hpp"
 #include "misbehave.hpp"
@@ -219,7 +219,7 @@ class PendulumRig {
   void save() const {
     if (!options_.state.empty()) {
       const Json json{{"x", state_.x}, {"steps", state_.steps}, {"last_id", state_.last_id}, {"answer", state_.answer}};
-      gpilot::study::write_file_atomically(options_.state, json.dump() + '\n');
+      gpilot::io::write_file_atomically(options_.state, json.dump() + '\n');
     }
   }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fuzz.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/config.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -17,9 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   config.validate();  // what was accepted is valid
-  require(
-      (config.safe.array() >= config.box.low.array()).all() && (config.safe.array() <= config.box.high.array()).all(),
-      "safe controls lie in the box");
+  require((config.explore.safe.array() >= config.box.low.array()).all() &&
+              (config.explore.safe.array() <= config.box.high.array()).all(),
+          "safe controls lie in the box");
   std::set<std::string> keys;
   for (const auto& [key, value] : study::settings_of(config)) {
     require(!value.empty(), "every setting has a value", key);

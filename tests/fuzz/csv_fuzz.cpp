@@ -7,8 +7,8 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/table.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ bool same_bits(const Matrix& a, const Matrix& b) {
   return true;
 }
 
-void check(const study::Table& table) {
+void check(const io::Table& table) {
   require(table.rows() >= 1, "at least one row");
   require(table.values.cols() == static_cast<Index>(table.columns.size()) && !table.columns.empty(),
           "a column for every name");
@@ -60,17 +60,17 @@ void check(const study::Table& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const MemoryFile file;
-  study::Table table;
+  io::Table table;
   try {
-    table = study::read_csv(file.hold(fuzz::text_of(data, size)));
+    table = io::read_csv(file.hold(fuzz::text_of(data, size)));
   } catch (const InputError& error) {
     fuzz::require_readable(error.what());
     return 0;
   }
   check(table);
-  const std::string text = study::format_csv(table);
+  const std::string text = io::format_csv(table);
   try {
-    const study::Table again = study::read_csv(file.hold(text));
+    const io::Table again = io::read_csv(file.hold(text));
     require(again.columns == table.columns, "names that were written read back", text);
     require(same_bits(again.values, table.values), "values that were written read back to the same bits", text);
   } catch (const InputError& error) {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/rig/protocol.hpp"
 
 namespace {
 
@@ -11,13 +11,13 @@ using fuzz::require;
 
 constexpr Index kId = 12;
 
-void check(const systems::RigAnswer& answer, const systems::RigHello& hello, bool needs_outputs) {
+void check(const rig::RigAnswer& answer, const rig::RigHello& hello, bool needs_outputs) {
   constexpr std::size_t kLongestMessage = 1000;
   require(answer.message.size() <= kLongestMessage, "what the rig says is cut", answer.message);
   if (!answer.message.empty()) {
     fuzz::require_readable(answer.message);
   }
-  require(answer.outputs || !needs_outputs || answer.status != systems::RigStatus::kOk, "a step has outputs");
+  require(answer.outputs || !needs_outputs || answer.status != rig::RigStatus::kOk, "a step has outputs");
   if (answer.outputs) {
     require(answer.outputs->size() == static_cast<Index>(hello.outputs.size()), "a value for every output");
     require(!answer.outputs->array().isInf().any(), "outputs are finite or missing");
@@ -32,17 +32,17 @@ void check(const systems::RigAnswer& answer, const systems::RigHello& hello, boo
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const systems::RigHello hello{.dt = 0.1, .inputs = {"u"}, .outputs = {"a", "b"}};
+  static const rig::RigHello hello{.dt = 0.1, .inputs = {"u"}, .outputs = {"a", "b"}};
   const std::string_view line = fuzz::text_of(data, size);
   try {
-    systems::parse_rig_hello(line);
-  } catch (const systems::RigError& error) {
+    rig::parse_rig_hello(line);
+  } catch (const rig::RigError& error) {
     fuzz::require_readable(error.what());
   }
   for (const bool needs_outputs : {false, true}) {
     try {
-      check(systems::parse_rig_answer(line, kId, hello, needs_outputs), hello, needs_outputs);
-    } catch (const systems::RigError& error) {
+      check(rig::parse_rig_answer(line, kId, hello, needs_outputs), hello, needs_outputs);
+    } catch (const rig::RigError& error) {
       fuzz::require_readable(error.what());
     }
   }

@@ -113,11 +113,11 @@ expect_refused "no/where: cannot make the directory" "${kink[@]}" -o no/where
 expect_refused "did you mean 'totmi'?" compare kink --strategies totm -o x
 expect_refused "did you mean 'kink'?" compare kinl -o x
 expect_refused "'kink' is named twice" compare kink kink -o x
-expect_refused "--trials: expected a whole number of at least 1, not '0'" compare kink --trials 0 -o x
-expect_refused "--steps: expected a whole number of at least 1, not '0'" compare kink --steps 0 -o x
-expect_refused "--initial: expected a whole number of at least 2, not '1'" "${kink[@]}" --initial 1 -o x
+expect_refused "--trials: expected a whole number from 1 to 1000000, not 0" compare kink --trials 0 -o x
+expect_refused "--steps: expected a whole number from 1 to 1000000, not 0" compare kink --steps 0 -o x
+expect_refused "--initial: expected a whole number from 2 to 10000, not 1" "${kink[@]}" --initial 1 -o x
 expect_refused "--retrain-every" "${kink[@]}" --retrain-every 0 -o x
-expect_refused "--threads" "${kink[@]}" --threads 0 -o x
+expect_refused "--threads: expected a whole number from 1 to 256, not 0" "${kink[@]}" --threads 0 -o x
 expect_refused "--box: expected SYSTEM=LOW:HIGH, not '0:1'" "${kink[@]}" --box 0:1 -o x
 expect_refused "--box: expected LOW:HIGH" "${kink[@]}" --box kink=1 -o x
 expect_refused "box of kink: [1, 1]" "${kink[@]}" --box kink=1:1 -o x

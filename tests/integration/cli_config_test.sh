@@ -35,6 +35,14 @@ for file in doc1.toml doc2.toml; do
   "$program" check "$file" >/dev/null || fail "an example of docs/configuration.md"
 done
 
+# Its tables of keys are those of the description; `gpilot key-tables` brings them up to date.
+"$program" key-tables "$keys" | cmp -s - "$keys" || fail "docs/configuration.md is out of date: gpilot key-tables"
+grep -v 'keys: rig' "$keys" >page.md
+expect_refused "the page has no line '<!-- keys: rig -->'" key-tables page.md
+sed 's/keys: rig/keys: rigs/' "$keys" >page.md
+expect_refused "a configuration has no section [rigs]" key-tables page.md
+"$program" --help | grep -q key-tables && fail "key-tables is in the help"
+
 # What it means, in words and for machines.
 "$program" check pendulum.toml >check.txt
 for text in "torque [N m]: from -0.5 to 0.5, any change in a step, safe at 0" "Outputs (measured every 0.1 s)" \

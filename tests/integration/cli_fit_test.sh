@@ -164,8 +164,8 @@ expect_refused "did you mean 'matern32'" "${fit[@]}" --kernel matrn32 -o x.json
 expect_refused "did you mean 'identity'" "${fit[@]}" --mean identiy -o x.json
 expect_refused "did you mean 'lbfgs'" "${fit[@]}" --method lbgfs -o x.json
 expect_refused "--nodes: " "${fit[@]}" --nodes many -o x.json
-expect_refused "at most 16 states, not 50" fit a.csv --inputs c --outputs y_th --states 50 -o x.json
-expect_refused "not '0'" fit a.csv --inputs c --outputs y_th --states 0 -o x.json
+expect_refused "--states: expected names, or a whole number from 1 to 16, not 50" fit a.csv --inputs c --outputs y_th --states 50 -o x.json
+expect_refused "from 1 to 16, not 0" fit a.csv --inputs c --outputs y_th --states 0 -o x.json
 expect_refused "'a' is named twice" fit a.csv --inputs c --outputs y_th --states a,a -o x.json
 expect_refused "a name is empty" fit a.csv --inputs c --outputs y_th --states a,,b -o x.json
 expect_refused "2 outputs but 1 state(s)" fit a.csv --inputs c --outputs y_th,th --states 1 -o x.json
@@ -186,8 +186,8 @@ expect_refused "--lags: expected NY:NU" fit a.csv --inputs c --outputs y_th --st
 expect_refused "contradicts --structure delay" fit a.csv --outputs y_th --linear --structure delay -o x.json
 expect_refused "identified states" fit long.csv --from delay.json -o x.json
 expect_refused "inputs of up to 1 rows ago" transition delay.json grid.csv -o x.csv
-expect_refused "--inducing" "${fit[@]}" --inducing -3 -o x.json
-expect_refused "--threads" "${fit[@]}" --threads 0 -o x.json
+expect_refused "--inducing: expected a whole number from 0 to 500, not -3" "${fit[@]}" --inducing -3 -o x.json
+expect_refused "--threads: expected a whole number from 1 to 256, not 0" "${fit[@]}" --threads 0 -o x.json
 expect_refused "--batch: " "${fit[@]}" --batch 3 -o x.json
 expect_refused "--batch-length: goes with --batch ROWS only" "${fit[@]}" --batch-length 30 -o x.json
 expect_refused "--batches: goes with --batch ROWS only" "${fit[@]}" --batches 3 -o x.json
@@ -195,7 +195,7 @@ expect_refused "--batch: does not go with --from" fit b.csv --from a.json --batc
 expect_refused "not with adam" "${fit[@]}" --batch 20 --method adam -o x.json
 expect_refused "slow.csv: its rows are 1 s apart" fit a.csv slow.csv "${pendulum[@]}" --batch 20 -o x.json
 expect_refused "no column 'u'" fit a.csv --inputs u --outputs y_th --states 2 --batch 20 -o x.json
-expect_refused "--learning-rate" "${fit[@]}" --learning-rate 0 -o x.json
+expect_refused "--learning-rate: expected a number between 1e-12 and 1e12, not 0" "${fit[@]}" --method adam --learning-rate 0 -o x.json
 expect_refused "no directory 'nowhere'" "${fit[@]}" -o nowhere/x.json
 expect_refused "it is a directory" "${fit[@]}" -o .
 expect_refused "standard output" "${fit[@]}" -o -

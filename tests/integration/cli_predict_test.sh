@@ -53,4 +53,35 @@ expect_refused "gap.csv, line 5, column 'c'" predict model.json gap.csv -o x.csv
 awk -F, -v OFS=, 'NR == 7 { $1 = 0.55 } { print }' test.csv >uneven.csv
 expect_refused "uneven.csv, line 7, column 't'" score model.json uneven.csv
 
+# Data as people have it: read alike, and said in one line; a plain file says nothing.
+"$program" score model.json test.csv --warmup 4 >plain.txt 2>plain.err
+expect_equal "notes about a plain file" "$(wc -c <plain.err)" 0
+{ echo '# rig 3'; tr ',.' ';,' <test.csv; } >semicolon.csv
+"$program" score model.json semicolon.csv --warmup 4 2>note.txt | grep -v csv >semicolon.txt
+expect_line "gpilot: note: semicolon.csv: read as semicolon-separated, decimal comma, 1 comment line" note.txt
+expect_equal "scores of a file with semicolons" "$(cat semicolon.txt)" "$(grep -v csv plain.txt)"
+sed 9d test.csv >dropped.csv
+"$program" predict model.json dropped.csv -o filled.csv >/dev/null 2>note.txt
+expect_line "dropped.csv: filled 1 missing row (outputs missing, inputs held)" note.txt
+expect_equal "rows predicted" "$(wc -l <filled.csv)" 22
+
+# Several files: pooled and one by one; predictions are numbered, and read back as sequences.
+"$program" score model.json test.csv train.csv --warmup 4 >both.txt
+expect_line "model.json on 2 recordings: 52 rows, 8 of them warm-up" both.txt
+expect_line "Free run, by recording" both.txt
+"$program" score model.json test.csv train.csv --warmup 4 --format json | grep '"name": "train.csv"' >/dev/null ||
+  fail "recordings in JSON"
+"$program" predict model.json test.csv train.csv -o both.csv >/dev/null
+expect_equal "columns of two predictions" "$(head -1 both.csv | cut -d, -f1-3)" "sequence,t,y_th_mean"
+{ awk -F, -v OFS=, '{ print NR == 1 ? "sequence" : 1, $0 }' test.csv; awk -F, -v OFS=, 'NR > 1 { print 2, $0 }' train.csv; } \
+  >sequences.csv
+"$program" score model.json sequences.csv --warmup 4 2>/dev/null | grep -v csv >sequences.txt
+expect_equal "scores of a file of two sequences" "$(cat sequences.txt)" "$(grep -v csv both.txt)"
+
+# Nothing is overwritten.
+expect_refused "it is also an input" predict model.json test.csv -o test.csv
+cp model.json again.json
+expect_refused "what stands there is a model, not a CSV file" predict model.json test.csv -o again.json
+expect_refused "what stands there is a CSV file, not a model" fit train.csv --inputs c --outputs y_th --linear -o a.csv
+
 finish

@@ -73,12 +73,12 @@ expect_refused "--limit: expected NAME=LOW:HIGH, not 'th=1'" run pendulum --limi
 expect_refused "--limit: expected NAME=LOW:HIGH, not 'th=:'" run pendulum --limit th=: -o x
 expect_refused "limits of 'y_th': [1, 0]" run pendulum --limit th=1:0 -o x
 expect_refused "--delta: goes with --limit" run pendulum --delta 0.1 -o x
-expect_refused "delta: 2, expected a probability" run pendulum --limit th=0:1 --delta 2 -o x
+expect_refused "--delta: expected a probability between 0 and 1, neither of the two, not 2" run pendulum --limit th=0:1 --delta 2 -o x
 
 # Stopping needs a strategy that looks at how sure the model is.
 expect_refused "until-sd: the strategy 'totmi' does not look at how sure the model is" run pendulum --strategy totmi --until-sd 0.05 -o x
-expect_refused "--until-sd: expected a positive number, not '0'" run pendulum --until-sd 0 -o x
-expect_refused "--until-sd: expected a finite number, not 'sure'" run pendulum --until-sd sure -o x
+expect_refused "--until-sd: expected a number between 1e-12 and 1e12, not 0" run pendulum --until-sd 0 -o x
+expect_refused "--until-sd: expected a number between 1e-12 and 1e12, not 'sure'" run pendulum --until-sd sure -o x
 
 # Initial controls from a file (a recording: its last row has no control), an empty directory, fewer trainings, a box.
 "$program" simulate pendulum --steps 4 --seed 2 -o first.csv >/dev/null
@@ -150,11 +150,11 @@ expect_equal "rows without space" "$(($(wc -l <full/data.csv) > $(wc -l <full/st
 # Wrong input; nothing is written.
 expect_refused "did you mean 'totmi'?" run pendulum --strategy totmy -o x
 expect_refused "did you mean 'pendulum'?" run pendulun -o x
-expect_refused "--steps: expected a whole number of at least 1, not '0'" run pendulum --steps 0 -o x
-expect_refused "--initial: expected a whole number of at least 2, not '1'" run pendulum --initial 1 -o x
+expect_refused "--steps: expected a whole number from 1 to 1000000, not 0" run pendulum --steps 0 -o x
+expect_refused "--initial: expected a whole number from 2 to 10000, not 1" run pendulum --initial 1 -o x
 printf 'c\n0.1\n' >one.csv
-expect_refused "initial: 1 measurement(s), expected at least 2" run pendulum --controls-initial one.csv -o x
-expect_refused "--retrain-every: expected a whole number of at least 1, not '0'" run pendulum --retrain-every 0 -o x
+expect_refused "initial measurements: 1, expected at least 2" run pendulum --controls-initial one.csv -o x
+expect_refused "--retrain-every: expected a whole number from 1 to 1000000, not 0" run pendulum --retrain-every 0 -o x
 cp -r a before
 expect_refused "a: the directory holds files already" run pendulum --steps 1 -o a
 diff -r a before || fail "a refused run changed its directory"

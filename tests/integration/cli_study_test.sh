@@ -87,9 +87,9 @@ expect_equal "in two parts" "$("$program" export two.study)" "$("$program" expor
 expect_refused "goes with a simulated system" run rig.toml --rig "$rig" --seed 3
 expect_refused "goes with the configuration of a rig" run pendulum --rig "$rig" -o x
 expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
-expect_refused "--steps: expected a whole number of at least 1" run rig.toml --rig "$rig" --steps 0 -o three.study
-expect_refused "period: -1 s" run rig.toml --rig "$rig" --period=-1 -o three.study
-expect_refused "it is a study" export one.study -o one.study
+expect_refused "--steps: expected a whole number from 1 to 1000000, not 0" run rig.toml --rig "$rig" --steps 0 -o three.study
+expect_refused "--period: expected a number of seconds, above 0 and at most 86400, not -1" run rig.toml --rig "$rig" --period=-1 -o three.study
+expect_refused "is a study" export one.study -o one.study
 expect_refused "goes with --y, not with --status" tell one.study --step 1 --status failed --u 0.1
 
 # A second writer is refused and told who writes; readers are not.

@@ -26,7 +26,7 @@ thread_local int allocations = 0;
 }  // namespace
 
 #if GPILOT_COUNTS_ALLOCATIONS
-// The program's own definitions take the place of the C library's, which stay reachable under these names.
+// The program's own definitions take the place of the C library's, which stay slew_box under these names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __libc_malloc(std::size_t size);

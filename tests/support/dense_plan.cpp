@@ -2,6 +2,9 @@
 
 #include <Eigen/Dense>
 
+#include "gpilot/kernels/stationary.hpp"
+#include "gpilot/ssm/structure.hpp"
+
 namespace gpilot::test {
 
 Vector mean_step(const ssm::Transition& transition, VectorRef point) {
@@ -25,14 +28,14 @@ Matrix step_slope(const ssm::Transition& transition, VectorRef point) {
   return slope;
 }
 
-Vector kicked_outputs(const acquisition::Situation& situation, const Vector& plan, const Matrix& kick) {
-  const ssm::Transition& transition = situation.transition;
+Vector kicked_outputs(const plan::DecisionContext& context, const Vector& plan, const Matrix& kick) {
+  const ssm::Transition& transition = context.transition;
   const ssm::Parameters& p = transition.parameters();
-  const Index P = situation.box.low.size();
+  const Index P = context.box.low.size();
   const Index E = p.C.rows();
   const Matrix L_inverse = transition.structure().left().inverse();
   Vector y(E * kick.cols());
-  Vector x = situation.belief.mean;
+  Vector x = context.belief.mean;
   for (Index t = 0; t < kick.cols(); ++t) {
     Vector point(x.size() + P);
     point << x, plan.segment(t * P, P);

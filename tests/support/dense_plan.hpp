@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/criterion.hpp"
 
 namespace gpilot::test {
 
@@ -14,7 +14,7 @@ Vector mean_step(const ssm::Transition& transition, VectorRef point);
 Matrix step_slope(const ssm::Transition& transition, VectorRef point);
 
 /// Mean outputs of rows 1..H [E H] under a plan [P H], with `kick` [D x H] added to L x' on the way.
-Vector kicked_outputs(const acquisition::Situation& situation, const Vector& plan, const Matrix& kick);
+Vector kicked_outputs(const plan::DecisionContext& context, const Vector& plan, const Matrix& kick);
 
 /// cov(f(x_a), f(x_b)) of Gaussian process g of the model, from its features, residual included.
 Matrix dense_covariance(const ssm::Transition& transition, std::size_t g, const Matrix& X);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/systems/rig.hpp"
+#include "gpilot/rig/rig.hpp"
 
 /// For the tests of the rig; the paths are defined for those sources alone.
 namespace gpilot::test {
@@ -29,10 +29,10 @@ inline std::string shell_rig(const std::string& script) {
   return R"(read -r line; echo '{"v":1,"id":0,"ok":true}'; )" + script;
 }
 
-inline const systems::RigHello kPendulumHello{.dt = 0.1, .inputs = {"torque"}, .outputs = {"angle"}};
+inline const rig::RigHello kPendulumHello{.dt = 0.1, .inputs = {"torque"}, .outputs = {"angle"}};
 
 /// Deadlines so long that no busy machine misses them.
-inline systems::RigOptions patient(std::string command) {
+inline rig::RigOptions patient(std::string command) {
   return {.command = std::move(command), .start_s = 60.0, .deadline_s = 60.0, .reset_s = 60.0, .close_s = 60.0};
 }
 

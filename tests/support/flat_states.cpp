@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "gpilot/ssm/series.hpp"
+
 namespace gpilot::test {
 
 namespace {

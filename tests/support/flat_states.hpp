@@ -2,6 +2,7 @@
 
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 namespace gpilot::test {
 

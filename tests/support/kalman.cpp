@@ -5,6 +5,9 @@
 #include <numbers>
 #include <vector>
 
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
+
 namespace gpilot::test {
 
 namespace {

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::test {
 

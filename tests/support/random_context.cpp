@@ -1,10 +1,13 @@
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::test {
 
@@ -12,7 +15,7 @@ namespace {
 
 constexpr Index kRows = 8;
 
-ssm::Structure structure_of(const RandomSituation::Options& o) {
+ssm::Structure structure_of(const RandomContext::Options& o) {
   ssm::Structure s;
   s.states = o.states;
   s.controls = o.controls;
@@ -32,7 +35,7 @@ ssm::Structure structure_of(const RandomSituation::Options& o) {
   return s;
 }
 
-ssm::Transition random_transition(const RandomSituation::Options& o, RandomStream& random) {
+ssm::Transition random_transition(const RandomContext::Options& o, RandomStream& random) {
   const ssm::Structure s = structure_of(o);
   ssm::Parameters p = ssm::default_parameters(s);
   p.log_length_scales.array() -= 0.5;
@@ -51,7 +54,7 @@ ssm::Transition random_transition(const RandomSituation::Options& o, RandomStrea
 
 }  // namespace
 
-RandomSituation::RandomSituation(const Options& o)
+RandomContext::RandomContext(const Options& o)
     : transition([&o] {
         RandomStream random(o.seed, Purpose::kTest);
         return random_transition(o, random);
@@ -75,11 +78,11 @@ RandomSituation::RandomSituation(const Options& o)
   }
 }
 
-acquisition::Situation RandomSituation::situation() const {
+plan::DecisionContext RandomContext::context() const {
   return {.transition = transition, .nodes = nodes, .belief = belief, .box = box, .history = &history, .q = &q};
 }
 
-Vector RandomSituation::random_control(RandomStream& random) const {
+Vector RandomContext::random_control(RandomStream& random) const {
   Vector c(box.low.size());
   for (Index p = 0; p < c.size(); ++p) {
     c(p) = random.uniform(box.low(p), box.high(p));
@@ -87,11 +90,11 @@ Vector RandomSituation::random_control(RandomStream& random) const {
   return c;
 }
 
-void RandomSituation::narrow_belief(double factor) {
+void RandomContext::narrow_belief(double factor) {
   belief.covariance *= factor * factor;
 }
 
-void RandomSituation::know_the_function() {
+void RandomContext::know_the_function() {
   ssm::Parameters p = transition.parameters();
   p.log_variance.setConstant(-40.0);
   std::vector<gp::Weights> weights = transition.weights();
@@ -101,7 +104,7 @@ void RandomSituation::know_the_function() {
   transition = ssm::Transition(transition.structure(), p, weights);
 }
 
-void RandomSituation::end_history_at_belief() {
+void RandomContext::end_history_at_belief() {
   const Index D = belief.mean.size();
   Matrix P_chol;
   linalg::cholesky(belief.covariance, P_chol, "belief");
@@ -110,7 +113,7 @@ void RandomSituation::end_history_at_belief() {
   q.S_chol.rightCols(D) = P_chol;
 }
 
-Matrix RandomSituation::sample_function_values(VectorRef control, Index count, RandomStream& random) const {
+Matrix RandomContext::sample_function_values(VectorRef control, Index count, RandomStream& random) const {
   const Index D = belief.mean.size();
   Matrix P_chol;
   linalg::cholesky(belief.covariance, P_chol, "belief");

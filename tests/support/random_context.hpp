@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/plan/criterion.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::test {
 
 /// A choice to make, with every part at random values: a model, a belief about the state, a history, a box.
-struct RandomSituation {
+struct RandomContext {
   struct Options {
     Index states = 2;
     Index controls = 1;
@@ -22,9 +24,9 @@ struct RandomSituation {
     std::uint64_t seed = 1;
   };
 
-  explicit RandomSituation(const Options& options);
+  explicit RandomContext(const Options& options);
 
-  acquisition::Situation situation() const;
+  plan::DecisionContext context() const;
   /// Uniform in the box.
   Vector random_control(RandomStream& random) const;
   /// Multiplies the standard deviations of the belief.

@@ -3,7 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::test {
@@ -20,7 +22,7 @@ std::vector<gp::Weights> random_weights(const ssm::Structure& structure, RandomS
   return weights;
 }
 
-ssm::Component random_component(Index inducing, bool kinematics, bool angles, std::uint64_t seed) {
+ssm::Dynamics random_dynamics(Index inducing, bool kinematics, bool angles, std::uint64_t seed) {
   const RandomProblem problem({.inducing = inducing, .kinematics = kinematics, .angles = angles, .seed = seed});
   RandomStream random(seed, Purpose::kTest, 1);
   return {problem.structure, problem.parameters, random_weights(problem.structure, random)};
@@ -52,13 +54,13 @@ ssm::Model random_model(bool kinematics, bool angles) {
   }
   model.scaling = {Vector::Constant(1, 0.1), Vector::Constant(1, 0.3),   Vector::Constant(1, -1.0),
                    Vector::Constant(1, 2.0), Eigen::Vector2d(-1.0, 0.0), Eigen::Vector2d(2.0, 5.0)};
-  model.gp = random_component(4, kinematics, angles, 1);
-  model.linear = random_component(0, kinematics, angles, 2);
+  model.gp = random_dynamics(4, kinematics, angles, 1);
+  model.linear = random_dynamics(0, kinematics, angles, 2);
   model.output_mean = Vector::Constant(1, 1.0 / 3.0);
   model.output_sd = Vector::Constant(1, 0.7);
   model.states = problem.q;
   model.starts = problem.series.start;
-  model.report.status = "converged";
+  model.report.status = ssm::FitStatus::kConverged;
   model.report.message = "the bound rose by less than 1e-6";
   model.report.bound = -12.3;
   model.report.trace = {-20.0, -13.0, -12.3};

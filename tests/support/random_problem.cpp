@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::test {
 

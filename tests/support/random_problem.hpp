@@ -4,6 +4,7 @@
 
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::test {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/kernels/stationary.hpp"
-#include "gpilot/types.hpp"
 
 /// Textbook formulas in naive loops: oracles, not to be used for anything else.
 namespace gpilot::test {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 
 namespace gpilot::test {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/study/study.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -49,7 +49,7 @@ polish = 5
 class Toy {
  public:
   Vector apply(const study::Step& step) {
-    x_ = 0.8 * std::sin(x_) + 0.4 * step.control(0);
+    x_ = 0.8 * std::sin(x_) + 0.4 * step.choice.control(0);
     return Vector::Constant(
         1, x_ + 0.01 * RandomStream(1, Purpose::kTest, 0, static_cast<std::uint32_t>(step.id)).normal());
   }

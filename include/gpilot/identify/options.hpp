@@ -6,14 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "gpilot/inference/fit.hpp"
-#include "gpilot/ssm/data.hpp"
-#include "gpilot/ssm/model.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/inference/options.hpp"
 
-/// System identification from recordings: models whose states nobody declared. Linear models come first (subspace
-/// identification, output-error refinement, a Kalman filter); Gaussian processes start from them and must beat them in
-/// free runs over training rows that they have not seen. docs/math/recordings.md.
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 /// What the states are made of.
 enum class StateKind {
@@ -39,15 +35,11 @@ struct IdentifyOptions {
   int iterations = 100;  ///< of the joint L-BFGS; more of them overfit
   int threads = 1;
   std::uint64_t seed = 0;
-  std::function<void(const Progress&)> on_progress = {};
+  std::function<void(const inference::Progress&)> on_progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the best candidate so far is kept
 
   /// Throws InputError naming the field.
   void validate() const;
 };
 
-/// Identifies a model of `spec.outputs` under `spec.inputs`; its states, emission and mean are chosen here, its kernel,
-/// inducing points, ranges and nodes are the spec's. User units.
-ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options);
-
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -7,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpilot/inference/priors.hpp"
-#include "gpilot/ssm/data.hpp"
-#include "gpilot/ssm/model.hpp"
+#include "gpilot/core/types.hpp"
 
 namespace gpilot::inference {
 
@@ -64,9 +62,17 @@ struct FitOptions {
   void validate() const;
 };
 
-/// Trains a model. Data in user units. `previous`, when given, is a model of the same columns to start from: beside the
-/// fresh start (warm start) or, with method adam, instead of it.
-ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
-               const ssm::Model* previous = nullptr);
+/// How long recordings are trained on by parts (docs/decisions/batches.md).
+struct BatchOptions {
+  Index rows = 2000;    ///< rows of a batch
+  Index length = 200;   ///< rows of a sub-sequence
+  int count = 3;        ///< batches
+  int sweeps = 2;       ///< passes over all rows at the end
+  Index piece = 4096;   ///< rows that a pass smooths at a time
+  Index overlap = 100;  ///< rows before and after a piece that are smoothed with it and then dropped
+
+  /// Throws InputError naming the field.
+  void validate() const;
+};
 
 }  // namespace gpilot::inference

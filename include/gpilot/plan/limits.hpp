@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// Where outputs must stay: a plan may leave these intervals, under the model, with probability delta at most.
 struct OutputLimits {
-  Vector low, high;     ///< [E] scaled units in a Situation, the user's elsewhere; +-infinity = no limit
+  Vector low, high;     ///< [E] scaled units in a DecisionContext, the user's elsewhere; +-infinity = no limit
   double delta = 0.05;  ///< over all steps of a plan
 
   /// Whether any output has a limit.
@@ -36,4 +36,4 @@ OutputLimits make_limits(const std::vector<std::string>& outputs, std::span<cons
 /// The output that a name stands for, or -1.
 Index limited_output(const std::vector<std::string>& outputs, const std::string& name);
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// How a sequence of controls is planned.
 struct PlanningOptions {
@@ -27,4 +27,4 @@ struct PlanningOptions {
   std::vector<std::pair<std::string, double>> settings() const;
 };
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -2,11 +2,65 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/core/types.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
+
+/// A rig did not keep to the protocol, or is no longer there. The message says what happened, to which request; it
+/// quotes at most 80 printable characters of what the rig sent.
+class RigError : public std::runtime_error {
+ public:
+  enum class Kind {
+    kStart,        ///< the process could not be started
+    kRefused,      ///< the rig answered hello with "ok": false
+    kTimeout,      ///< no answer within the deadline, or the request was not read within it
+    kDied,         ///< the process ended, or closed its output
+    kGarbage,      ///< an answer that is not JSON, or not what the protocol calls an answer
+    kVersion,      ///< another version of the protocol
+    kWrongId,      ///< an answer to another request
+    kTooLong,      ///< a line of more than kLongestRigLine bytes
+    kWrongShape,   ///< y, u_applied or t of the wrong type, or with the wrong number of values
+    kUnsolicited,  ///< a line that nobody asked for
+    kGivenUp,      ///< a request to a rig that has failed before, or was closed
+  };
+
+  RigError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+/// What the rig is told first: the time of a step in seconds and the names of its inputs (controls) and outputs.
+struct RigHello {
+  double dt = 0.0;
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> outputs = {};
+
+  /// Throws InputError unless dt is positive and finite and there is an input and an output, all with UTF-8 names.
+  void validate() const;
+};
+
+/// What the rig says of itself in return.
+struct RigTraits {
+  bool can_reset = false;
+  bool idempotent = false;  ///< answers a step that it has answered before again, without applying it again
+};
+
+enum class RigStatus { kOk, kFailed, kUnsafe };
+
+struct RigAnswer {
+  RigStatus status = RigStatus::kOk;
+  std::string message = {};            ///< what the rig says of a failure; at most 1000 bytes, printable
+  std::optional<Vector> outputs = {};  ///< y [E], NaN = missing
+  std::optional<Vector> applied = {};  ///< u_applied [P], finite
+  std::optional<double> time = {};     ///< t in seconds, on the rig's clock
+};
 
 /// How a rig is started and how long it may take. Times in seconds of a clock that nobody sets.
 struct RigOptions {
@@ -78,4 +132,4 @@ class Rig {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

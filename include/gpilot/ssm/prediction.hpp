@@ -1,15 +1,44 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
-#include "gpilot/ssm/model.hpp"
-#include "gpilot/ssm/predict.hpp"
-#include "gpilot/types.hpp"
 
-/// How good predictions are, beside what a mean and a linear model would have said. User units.
-namespace gpilot::study {
+/// Predictions of new sequences, and how good they are, beside what a mean and a linear model would have said. User
+/// units.
+namespace gpilot::ssm {
+
+struct Model;
+
+/// Bounds of the central 50, 90 and 95 % intervals, and the median.
+inline constexpr std::array<double, 7> kQuantileLevels{0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975};
+
+struct PredictOptions {
+  Index warmup = 0;        ///< rows at the beginning whose outputs are used
+  Index draws = 200;       ///< function draws; 0 is moment matching
+  std::uint64_t seed = 0;  ///< of the draws
+
+  /// Throws InputError naming the field; `rows` is the length of the sequence.
+  void validate(Index rows) const;
+};
+
+/// The outputs' distribution in every row, output noise included.
+struct Prediction {
+  Matrix mean, sd;                                       ///< [rows x E]
+  std::array<Matrix, kQuantileLevels.size()> quantiles;  ///< [rows x E] each
+  Matrix pit;  ///< [rows x E] probability integral transform: P(output below what was measured); NaN: not measured
+  /// [E] a full turn of outputs that are angles, 0 of others: a measured angle is compared by its turn nearest to the
+  /// mean, which counts turns.
+  Vector turns;
+  Index diverged = 0;  ///< draws that left every sensible range (moment matching: 1 if the belief did)
+
+  static Prediction zero(Index rows, Index outputs);
+  /// Sets a row to a Gaussian.
+  void set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd);
+};
 
 /// Central intervals whose coverage is measured, in percent.
 inline constexpr std::array<int, 3> kIntervals{50, 90, 95};
@@ -29,10 +58,10 @@ struct Score {
 /// Scores the rows from `first_row` on; an output that is NaN in `truth` [rows x E] is left out, one that is an angle
 /// counts by its turn nearest to the mean.
 /// Throws InputError when the shapes differ.
-Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row = 0);
+Score score(const Prediction& prediction, MatrixRef truth, Index first_row = 0);
 
 /// The baseline that knows nothing but the training outputs' mean and standard deviation.
-ssm::Prediction predict_mean(const ssm::Model& model, Index rows);
+Prediction predict_mean(const Model& model, Index rows);
 
 /// A model beside its baselines, all on the same rows: those after the warm-up.
 struct Scoreboard {
@@ -43,6 +72,6 @@ struct Scoreboard {
 };
 
 /// Throws InputError when no output was measured after the warm-up.
-Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, const ssm::PredictOptions& options);
+Scoreboard score_model(const Model& model, const Sequence& sequence, const PredictOptions& options);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::ssm

@@ -1,14 +1,69 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "gpilot/ssm/model.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
-/// A model's content for people: everything in user units. Inputs of the transition are the states, then the controls.
+/// What training did, and what a model says, for people.
 namespace gpilot::ssm {
+
+struct Dynamics;
+struct Model;
+
+/// How a training ended.
+enum class FitStatus {
+  kNone,            ///< not trained; the word is empty
+  kConverged,       ///< the bound settled
+  kIterationLimit,  ///< it stopped before the bound settled
+  kMotionAsNoise,   ///< the function explains too little of the motion, the rest is process noise
+  kInterrupted,     ///< stopped from outside; the model is the best so far
+  kFailed,          ///< there is no model
+};
+
+/// The word in files and output: "converged", "iteration limit", "motion as noise", "interrupted", "failed".
+std::string_view name(FitStatus status);
+/// Throws InputError for another word.
+FitStatus fit_status_from_name(std::string_view text);
+
+/// One model that training arrived at, and how it was judged.
+struct Candidate {
+  std::string name;
+  double bound = 0.0;               ///< ELBO
+  double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
+  /// RMSE of free runs over rows that were left out of its training, in units of the outputs' sd; NaN: not judged so.
+  double validation = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One training option as it was set, e.g. {"method", "em"}.
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
+/// What training did.
+struct FitReport {
+  std::vector<Setting> settings;  ///< every option that the result depends on
+  FitStatus status = FitStatus::kNone;
+  std::string message;                ///< one sentence
+  double bound = 0.0;                 ///< ELBO of the model
+  double objective = 0.0;             ///< ELBO plus log prior
+  std::vector<double> trace;          ///< objective after every accepted step of the chosen start
+  std::vector<Candidate> candidates;  ///< all that were compared
+  std::string chosen;
+  std::string structure;    ///< what the states are, in words; empty where they were declared
+  std::string reason;       ///< why it was chosen
+  std::string calibration;  ///< what was done to the intervals of free runs; empty: nothing
+  Vector explained;         ///< [G] share of a GP row's motion that the function explains, the rest is noise
+  double extra_jitter = 0.0;
+  int evaluations = 0;
+  double seconds = 0.0;
+};
+
+// A model's content, everything in user units. Inputs of the transition are the states, then the controls.
 
 /// Settings of a model whose q(x) holds only part of its training rows: how many rows and sequences there were.
 inline constexpr const char* kRowsSetting = "rows";
@@ -42,7 +97,7 @@ struct Summary {
   Vector x0_mean, x0_sd;            ///< [D]
 };
 
-/// The model itself, or with `component` = model.linear its baseline.
-Summary summarize(const Model& model, const Component& component);
+/// The model itself, or with `dynamics` = model.linear its baseline.
+Summary summarize(const Model& model, const Dynamics& dynamics);
 
 }  // namespace gpilot::ssm

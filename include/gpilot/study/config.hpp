@@ -1,18 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "gpilot/acquisition/limits.hpp"
-#include "gpilot/acquisition/planning.hpp"
-#include "gpilot/box.hpp"
-#include "gpilot/inference/fit.hpp"
-#include "gpilot/ssm/model.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/explore/options.hpp"
+#include "gpilot/ssm/spec.hpp"
 
 /// The configuration of a study: a TOML file that says what may be done to a rig, what is measured, and how gpilot
 /// chooses and learns. docs/configuration.md explains every key.
@@ -31,27 +27,13 @@ struct RigSettings {
 /// P inputs, E outputs, D states.
 struct StudyConfig {
   std::string name;
-  std::uint64_t seed = 0;
-  std::string strategy = "auto";
-  Index initial = 5;                                   ///< measurements under random controls before the first choice
-  Index steps = 30;                                    ///< controls to choose after them
-  Index retrain_every = 1;                             ///< steps between two trainings
-  Index keep_models = 3;                               ///< newest models that the study keeps
+  explore::ExploreOptions explore;                     ///< how controls are chosen, and what they must keep
   ssm::ModelSpec model;                                ///< user units; its ranges hold the box and the declared ranges
-  std::vector<std::string> input_units, output_units;  ///< [P], [E]; "" = none
   Box box;                                             ///< [P]
-  Vector slew;                       ///< [P] largest change from one step to the next; infinity = no limit
-  Vector safe;                       ///< [P] the control that leaves the rig safe, inside the box
-  acquisition::OutputLimits limits;  ///< [E] where outputs must stay; +-infinity = no limit
-  /// A run ends after a choice whose reference_sd is below this, scaled units; NaN = never.
-  double until_sd = std::numeric_limits<double>::quiet_NaN();
-  acquisition::PlanningOptions planning;
-  std::string region;  ///< where the model will be used, as parse_region() reads it; "": where its runs lead
-  inference::FitOptions fit;
+  std::vector<std::string> input_units, output_units;  ///< [P], [E]; "" = none
+  Index keep_models = 3;                               ///< newest models that the study keeps
   RigSettings rig;
 
-  /// Measurements before the first training: the initial ones, or with limits as soon as there can be a model.
-  Index first_training() const;
   /// Throws InputError naming the key, e.g. "input.torque.safe: ..".
   void validate() const;
 };

@@ -1,14 +1,29 @@
 #pragma once
 
-#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/explore/training.hpp"
+#include "gpilot/plan/choice.hpp"
 
 /// What a study keeps of what happened. User units; times are UTC in ISO 8601.
 namespace gpilot::study {
+
+/// The study's file could not be read or written: a full or failing disk, a damaged file. What was acknowledged before
+/// is in the file.
+class StoreError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Another process writes to the study.
+class StudyBusy : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 enum class Access { kRead, kWrite };
 
@@ -19,12 +34,6 @@ enum class StepStatus {
   kUnsafe,   ///< the rig refused it or broke it off
   kUnknown,  ///< nobody knows whether it was applied
 };
-enum class StepPhase {
-  kRandom,    ///< before there is a model
-  kChosen,    ///< by the strategy
-  kSafe,      ///< the safe control, since no decision was ready in time
-  kImported,  ///< measured before
-};
 enum class SequenceOrigin {
   kFirst,     ///< the study's first; the declared p(x_0) holds
   kReset,     ///< the rig was reset to p(x_0)
@@ -33,32 +42,22 @@ enum class SequenceOrigin {
 };
 
 std::string_view name(StepStatus status);
-std::string_view name(StepPhase phase);
 std::string_view name(SequenceOrigin origin);
 /// Throw InputError for any other name.
 StepStatus step_status_from_name(std::string_view text);
-StepPhase step_phase_from_name(std::string_view text);
 SequenceOrigin sequence_origin_from_name(std::string_view text);
 
 struct StepRecord {
-  Index id = 0;        ///< from 1, over the whole study
-  Index sequence = 0;  ///< from 1
-  StepPhase phase = StepPhase::kRandom;
+  Index id = 0;              ///< from 1, over the whole study
+  Index sequence = 0;        ///< from 1
+  plan::Choice choice = {};  ///< what was asked, and by whom; its step is the id
   StepStatus status = StepStatus::kAsked;
-  Vector asked;                                                 ///< [P]
-  Vector applied;                                               ///< [P] what the rig says it did; empty unless told
-  Vector outputs;                                               ///< [E] NaN = missing; empty unless told
-  std::optional<double> rig_time;                               ///< s
-  Index training = 0;                                           ///< whose model chose the control; 0 = none
-  double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN = none
-  int evaluations = 0;                                          ///< of the criterion
-  std::string reason;                                           ///< of a failure
-  std::string asked_at, closed_at;
-  /// Probability, under the model that chose, that the outputs leave their limits; NaN = none.
-  double violation = std::numeric_limits<double>::quiet_NaN();
-  bool safe = true;  ///< false: no control was found that keeps the limits
-  double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice; NaN = none
-  std::string plan{};  ///< controls planned from this step on, a JSON array; "" = none
+  Index training = 0;                   ///< whose model chose the control; 0 = none
+  Vector applied = {};                  ///< [P] what the rig says it did; empty unless told
+  Vector outputs = {};                  ///< [E] NaN = missing; empty unless told
+  std::optional<double> rig_time = {};  ///< s
+  std::string reason = {};              ///< of a failure
+  std::string asked_at = {}, closed_at = {};
 };
 
 struct SequenceRecord {
@@ -72,15 +71,10 @@ struct SequenceRecord {
 };
 
 struct TrainingRecord {
-  Index id = 0;          ///< from 1
-  Index after_step = 0;  ///< trained on all steps told up to this one
-  std::string status;    ///< as in ssm::FitReport, or "failed"
-  std::string message;
-  std::string chosen;  ///< the candidate it took
-  double bound = std::numeric_limits<double>::quiet_NaN();
+  Index id = 0;  ///< from 1
+  explore::TrainingSummary summary;
   std::string version;     ///< of the library
   bool has_model = false;  ///< the file still holds its model
-  double seconds = 0.0;
   std::string finished_at;
 };
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "gpilot/rig/rig.hpp"
 #include "gpilot/study/study.hpp"
-#include "gpilot/systems/rig.hpp"
 
 /// A study that runs a rig: asks for a control, has the rig apply it, tells what came back, and so on.
 ///
@@ -28,7 +28,7 @@ struct RigRunEvent {
 };
 
 struct RigRunOptions {
-  systems::RigOptions rig;
+  rig::RigOptions rig;
   Index steps = 0;     ///< outputs to measure in this run
   Index failures = 3;  ///< failures in a row after which the run ends
   /// Seconds between two steps: decisions are made in time, and training goes on beside them. Without it every step
@@ -57,10 +57,7 @@ class RigRunFailed : public std::runtime_error {
 };
 
 /// The options for a rig from the settings of a configuration; its log stands beside the study.
-systems::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
-
-/// Throws InputError if the study is to end when its model is sure enough, and its strategy never says how sure it is.
-void check_until_sd(const StudyConfig& config);
+rig::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
 
 /// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
 /// or throws.

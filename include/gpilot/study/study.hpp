@@ -1,18 +1,15 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
-#include "gpilot/ssm/model.hpp"
 #include "gpilot/study/config.hpp"
 #include "gpilot/study/record.hpp"
-#include "gpilot/study/training.hpp"
-#include "gpilot/types.hpp"
 
 /// Ask and tell for a system whose state carries over and whose steps cannot be repeated. A study is one file: its
 /// configuration, every control that was asked for, everything that came back, and the models learned on the way.
@@ -21,21 +18,17 @@
 ///   const Step step = study.ask();           // trains if it is due, then chooses
 ///   study.tell(step.id, outputs);            // on the disk when it returns
 ///
-/// What a study does next depends on its file alone: however often the process ends in between, and with any number of
-/// threads, the same outputs lead to the same controls, bit for bit. User units everywhere. Not for use by several
+/// What a study decides is decided by an explore::Explorer, which is told all that the file holds: what it does next
+/// depends on its file alone. However often the process ends in between, and with any number of threads, the same
+/// outputs lead to the same controls, bit for bit. User units everywhere. Not for use by several
 /// threads at once.
 namespace gpilot::study {
 
-/// A control to apply.
+/// A control to apply: choice.control lies in the box, and within the slew limits of what was applied before.
 struct Step {
   Index id = 0;        ///< from 1, over the whole study
   Index sequence = 0;  ///< from 1
-  Vector control;      ///< [P] in the box, and within the slew limits of what was applied before
-  StepPhase phase = StepPhase::kRandom;
-  double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN if it was drawn
-  double violation = std::numeric_limits<double>::quiet_NaN();  ///< probability that outputs leave their limits
-  bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
-  double reference_sd = std::numeric_limits<double>::quiet_NaN();  ///< of acquisition::Choice
+  plan::Choice choice;
 };
 
 /// What became of outputs that were told.
@@ -90,12 +83,12 @@ class Study {
   void reconfigure(const std::string& config, const std::string& name);
   /// Does all that `work` does with this study, or nothing, in one write to the disk instead of several: nothing is on
   /// the disk before this returns. After an error the study is as it was before.
-  void together(const std::function<void()>& work);
+  void transaction(const std::function<void()>& work);
 
   /// What the next training would learn from, if one is due.
-  std::optional<TrainingJob> due_training() const;
+  std::optional<explore::TrainingJob> due_training() const;
   /// Takes the result of train(due_training()): the newest model decides from now on.
-  void adopt(TrainingResult result);
+  void adopt(const explore::TrainingResult& result);
   /// Trains if it is due.
   void update();
 
@@ -103,10 +96,10 @@ class Study {
   const StudyConfig& config() const;
   const std::string& config_text() const;
   const std::string& created_at() const;
-  /// The newest model, if there is one.
-  const ssm::Model* model() const;
+  /// The newest model, or null.
+  const std::shared_ptr<const ssm::Model>& model() const;
   /// All sequences with at least one step that was told.
-  ssm::Dataset data() const;
+  const ssm::Dataset& data() const;
   const std::vector<StepRecord>& steps() const;  ///< step k at k - 1
   const std::vector<SequenceRecord>& sequences() const;
   const std::vector<TrainingRecord>& trainings() const;
@@ -117,8 +110,8 @@ class Study {
   /// The sequence that the next step belongs to, or null if it will begin one.
   const SequenceRecord* current_sequence() const;
   Index told() const;  ///< number of steps with outputs
-  /// Why nothing more needs to be measured, in words: the newest step told was chosen by a model that is as sure as
-  /// until_sd asks. "" if that is not so.
+  /// Why nothing more needs to be measured, in words: the newest step was chosen by a model that is as sure as until_sd
+  /// asks. "" if that is not so. Whoever runs the study withdraws such a step instead of applying it.
   std::string sure_enough() const;
   /// The process that held the study and died, if the lock was taken over from one; else "".
   const std::string& taken_over_from() const;

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpilot/box.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 /// Simulated systems with a known truth.
 ///
@@ -127,5 +126,11 @@ void check_in_control_box(const System& system, const Eigen::Ref<const Matrix>& 
 
 /// "c in [-0.5, 0.5]", one such term per control.
 std::string describe_control_box(const System& system);
+
+/// The names that make_system knows: kink, pendulum, cart-pole, tras.
+const std::vector<std::string>& system_names();
+
+/// Throws InputError for an unknown name, with the nearest known one in its message.
+std::unique_ptr<System> make_system(std::string_view name, Variant variant = Variant::kCorrected);
 
 }  // namespace gpilot::systems

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/acquisition/limits.hpp"
-#include "gpilot/box.hpp"
-#include "gpilot/study/comparison_summary.hpp"
-#include "gpilot/study/trial_record.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/explore/options.hpp"
+#include "gpilot/plan/limits.hpp"
 #include "gpilot/systems/system.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/trials/comparison_summary.hpp"
+#include "gpilot/trials/trial_record.hpp"
 
 /// Strategies compared by paired trials on simulated systems, kept in a directory:
 ///
@@ -25,7 +25,7 @@
 ///
 /// The last three are written when all trials are done. Their numbers, seconds apart, are the same bits for any number
 /// of threads and interruptions.
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// A range of controls other than a system's own.
 struct SystemBox {
@@ -37,18 +37,15 @@ struct ComparisonOptions {
   std::vector<std::string> systems;
   std::vector<std::string> strategies{"random", "randext", "latmi", "totmi", "auto"};
   Index trials = 50;
-  Index steps = 30;
-  Index initial = 5;  ///< measurements before the first choice
-  Index retrain_every = 1;
-  std::uint64_t seed = 0;
+  /// How every trial explores. Its strategy, trial and limits are set for each of them.
+  explore::ExploreOptions explore{};
   bool paper = false;   ///< the paper's kernels, initial values and training
   bool angles = false;  ///< declares the systems' angles to the models, and wraps errors of angles
   std::vector<SystemBox> boxes;
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
-  /// Where outputs must stay, for every system that has one of that name (see acquisition::make_limits).
-  std::vector<acquisition::NamedLimit> limits{};
-  double delta = 0.05;                      ///< probability with which a plan may leave them
-  acquisition::PlanningOptions planning{};  ///< of strategies that plan
+  /// Where outputs must stay, for every system that has one of that name (see plan::make_limits).
+  std::vector<plan::NamedLimit> limits{};
+  double delta = 0.05;  ///< probability with which a plan may leave them
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
   void validate() const;
@@ -56,9 +53,8 @@ struct ComparisonOptions {
 
 /// A system of the comparison with its box, its states observed or not.
 std::unique_ptr<systems::System> compared_system(const ComparisonOptions& options, const std::string& name);
-/// The limits that this system has in the comparison, if any.
-std::optional<acquisition::OutputLimits> compared_limits(const ComparisonOptions& options,
-                                                         const systems::System& system);
+/// The limits that this system has in the comparison.
+plan::OutputLimits compared_limits(const ComparisonOptions& options, const systems::System& system);
 
 /// Every trial of every strategy on every system, in the order of results.csv: by system, strategy, trial.
 std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options);
@@ -106,4 +102,4 @@ struct ComparisonOutcome {
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution = {});
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

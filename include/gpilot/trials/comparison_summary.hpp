@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "gpilot/study/statistics.hpp"
-#include "gpilot/study/trial_record.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/trial_record.hpp"
 
 /// What paired trials say about strategies. A smaller metric is better, and one that is not finite infinitely bad.
-namespace gpilot::study {
+namespace gpilot::trials {
 
 struct ComparisonOptions;
 
@@ -101,4 +101,4 @@ ComparisonSummary summarize(const ComparisonOptions& options, std::span<const Tr
 /// As JSON. Everything that depends on the clock stands under the last key, "seconds_per_step".
 std::string format_summary(const ComparisonSummary& summary);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

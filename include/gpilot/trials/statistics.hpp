@@ -3,11 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 /// What paired trials say: location, spread and tests that assume no distribution. An infinite value is a number like
 /// any other, larger than the rest; NaN is the caller's error.
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// NaN for no values.
 double mean(std::span<const double> values);
@@ -54,4 +54,4 @@ struct Share {
 /// failure, there is no spread to see, and all attempts count as independent.
 Share share_of(std::span<const GroupCount> groups);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -7,11 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "gpilot/study/trial.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 /// What a comparison keeps of a trial: a small JSON file that says whose it is.
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// One exploration of a comparison.
 struct ComparisonJob {
@@ -39,8 +38,6 @@ struct TrialRecord {
   std::vector<RecordedStep> steps;  ///< from 0 on
 };
 
-RecordedStep record_of(const TrialStep& step);
-
 /// Ends the record of a trial that could not go on: from the first step that it lacks up to the last no metric has a
 /// value, and the status is "failed: MESSAGE".
 void record_failure(TrialRecord& record, Index last_step, std::string_view message);
@@ -56,4 +53,4 @@ std::string format_trial_record(const ComparisonJob& job, const TrialRecord& rec
 /// file's, for the message.
 TrialRecord parse_trial_record(std::string_view text, const std::string& name, const ComparisonJob& job, Index steps);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

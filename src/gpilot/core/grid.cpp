@@ -1,13 +1,13 @@
-#include "gpilot/study/grid.hpp"
+#include "gpilot/core/grid.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
-namespace gpilot::study {
+namespace gpilot {
 
 namespace {
 
@@ -51,4 +51,4 @@ Matrix regular_grid(const Box& box, std::span<const Index> points) {
   return grid;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 namespace gpilot {
 
@@ -25,7 +25,9 @@ void for_each_task(Index count, Index workers, Work&& work) {
   oneapi::tbb::parallel_for(
       Index{0}, workers,
       [&](Index worker) {
-        for (Index k = next++; k < count; k = next++) {
+        // Relaxed: the counter hands out numbers and nothing else, and so does not hide a race from ThreadSanitizer.
+        const auto take = [&] { return next.fetch_add(1, std::memory_order_relaxed); };
+        for (Index k = take(); k < count; k = take()) {
           work(k, worker);
         }
       },

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 namespace gpilot {
 

@@ -1,4 +1,4 @@
-#include "gpilot/study/region.hpp"
+#include "gpilot/explore/region.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,11 @@
 #include <numbers>
 #include <string>
 
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/ssm/scaling.hpp"
 
-namespace gpilot::study {
+namespace gpilot::explore {
 
 namespace {
 
@@ -73,6 +74,14 @@ std::vector<ssm::Range> parse_region(std::string_view text) {
   return region;
 }
 
+std::string format_region(const std::vector<ssm::Range>& region) {
+  std::vector<std::string> parts;
+  for (const ssm::Range& range : region) {
+    parts.push_back(fmt::format("{}={}:{}", range.name, range.low, range.high));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void check_region(const ssm::ModelSpec& spec, const std::vector<ssm::Range>& region) {
   std::vector<std::string> known = spec.states;
   known.insert(known.end(), spec.outputs.begin(), spec.outputs.end());
@@ -112,4 +121,4 @@ Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region
   return result;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::explore

@@ -1,9 +1,9 @@
-#include "gpilot/study/reach.hpp"
+#include "gpilot/explore/slew_box.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace gpilot::study {
+namespace gpilot::explore {
 
 namespace {
 
@@ -18,7 +18,7 @@ double at_most(double from, double distance, double towards) {
 
 }  // namespace
 
-Box reachable(const Box& box, const Vector& slew, const Vector& previous) {
+Box slew_box(const Box& box, const Vector& slew, const Vector& previous) {
   Box reach = box;
   for (Index p = 0; p < previous.size(); ++p) {
     if (std::isfinite(slew(p))) {
@@ -31,4 +31,4 @@ Box reachable(const Box& box, const Vector& slew, const Vector& previous) {
   return reach;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::explore

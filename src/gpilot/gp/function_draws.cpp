@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/linalg/cholesky.hpp"
-#include "gpilot/random.hpp"
 
 namespace gpilot::gp {
 

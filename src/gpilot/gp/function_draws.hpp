@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/inducing.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::gp {
 

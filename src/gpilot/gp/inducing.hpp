@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
 #include "gpilot/kernels/stationary.hpp"
-#include "gpilot/types.hpp"
 
 /// Sparse Gaussian process regression in whitened features.
 ///

@@ -2,26 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <array>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/random/sobol.hpp>
 #include <cmath>
 #include <utility>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/linalg/cholesky.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/linalg/symmetric_eigen.hpp"
 
 namespace gpilot::gp {
 
 namespace {
 
-constexpr Index kDefaultPoints = 3;
+constexpr Index kDefaultPoints = 3;              // of Gauss-Hermite, each dimension
 constexpr Index kDefaultPointsOneDimension = 7;  // cheap there, and noisy data make wide posteriors
-constexpr Index kDefaultSamples = 50;
-constexpr Index kLargestTensor = 10000;
-constexpr Index kLargestDegree5 = 4;
+constexpr Index kDefaultSamples = 50;            // of random nodes
+constexpr Index kLargestTensor = 10000;          // nodes of a tensor product: beyond, an error names the other rules
+constexpr Index kLargestDegree5 = 4;             // dimensions: in more the rule of degree 5 has negative weights
 
 constexpr std::array<std::pair<NodeRule, std::string_view>, 6> kNames{{{NodeRule::kAuto, "auto"},
                                                                        {NodeRule::kGaussHermite, "gauss-hermite"},
@@ -36,9 +36,9 @@ void gauss_hermite_1d(Index points, Vector& xi, Vector& w) {
   for (Index i = 1; i < points; ++i) {
     jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(static_cast<double>(i));
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(jacobi);
-  xi = eigen.eigenvalues();
-  w = eigen.eigenvectors().row(0).array().square();
+  const linalg::SymmetricEigen eigen(jacobi);
+  xi = eigen.values;
+  w = eigen.vectors.row(0).array().square();
   // The rule is symmetric; make it so to the last bit.
   for (Index i = 0; i < points / 2; ++i) {
     const Index j = points - 1 - i;

@@ -1,7 +1,10 @@
 #include "gpilot/gp/packed_posterior.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
+
+#include "gpilot/kernels/stationary.hpp"
+#include "gpilot/linalg/symmetric_eigen.hpp"
 
 namespace gpilot::gp {
 
@@ -24,13 +27,13 @@ PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
   const Index features = basis.features();
   Matrix changed = -q.Sigma;  // [M_a x M_a]
   changed.diagonal().head(M).array() += 1.0;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(changed);
+  const linalg::SymmetricEigen eigen(changed);
   Matrix kept(features, features + 1);
   eigenvalues_.resize(features);
   Index count = 0;
   for (Index j = 0; j < features; ++j) {
-    if (const double value = eigen.eigenvalues()(j); std::abs(value) > kUntouched) {
-      kept.col(count) = eigen.eigenvectors().col(j);
+    if (const double value = eigen.values(j); std::abs(value) > kUntouched) {
+      kept.col(count) = eigen.vectors.col(j);
       eigenvalues_(count++) = value;
     }
   }
@@ -62,17 +65,17 @@ PackedPosterior::PackedPosterior(const AnchoredKernel& kernel, MatrixRef B)
   const Index T = kernel.anchors.rows();
   const Index I = kernel.anchors.cols();
   const Index linear = linear_ ? I + 1 : 0;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(B);
+  const linalg::SymmetricEigen eigen(B);
   // k(x, anchors) = phi(x)^T [1; s^2 anchors^T; s_0^2]: the first columns. The linear kernel itself, which a sparse
   // posterior carries in its weights, are further ones with eigenvalue -1.
   folded_.setZero(T + linear, T + linear + 1);
   eigenvalues_.resize(T + linear);
-  eigenvalues_.head(T) = eigen.eigenvalues();
-  folded_.topLeftCorner(T, T) = eigen.eigenvectors();
+  eigenvalues_.head(T) = eigen.values;
+  folded_.topLeftCorner(T, T) = eigen.vectors;
   if (linear_) {
     const Vector s2 = kernel.linear_sd.cwiseAbs2();
-    folded_.block(T, 0, I, T).noalias() = s2.head(I).asDiagonal() * kernel.anchors.transpose() * eigen.eigenvectors();
-    folded_.block(T + I, 0, 1, T) = s2(I) * eigen.eigenvectors().colwise().sum();
+    folded_.block(T, 0, I, T).noalias() = s2.head(I).asDiagonal() * kernel.anchors.transpose() * eigen.vectors;
+    folded_.block(T + I, 0, 1, T) = s2(I) * eigen.vectors.colwise().sum();
     folded_.block(T, T, linear, linear) = kernel.linear_sd.asDiagonal();
     eigenvalues_.tail(linear).setConstant(-1.0);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/inducing.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::gp {
 

@@ -6,13 +6,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/identify/structure_search.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/version.hpp"
-#include "identifier.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
@@ -30,18 +32,19 @@ double student_factor(double degrees) {
 }
 
 /// "y", "y(t-1)", .. for delays; "x1", .. for subspace states.
-std::vector<std::string> names_of(const Recipe& recipe, const ssm::ModelSpec& spec, const ssm::Component& component) {
+std::vector<std::string> names_of(const StructureChoice& choice, const ssm::ModelSpec& spec,
+                                  const ssm::Dynamics& dynamics) {
   std::vector<std::string> names;
-  if (recipe.kind == StateKind::kDelay) {
-    for (Index j = 0; j < recipe.output_lags; ++j) {
+  if (choice.kind == StateKind::kDelay) {
+    for (Index j = 0; j < choice.output_lags; ++j) {
       for (const std::string& output : spec.outputs) {
         names.push_back(j == 0 ? output : fmt::format("{}(t-{})", output, j));
       }
     }
     return names;
   }
-  names = component.state_names;
-  for (Index d = static_cast<Index>(names.size()); d < component.structure.states; ++d) {
+  names = dynamics.state_names;
+  for (Index d = static_cast<Index>(names.size()); d < dynamics.structure.states; ++d) {
     names.push_back(fmt::format("x{}", d + 1));
   }
   return names;
@@ -52,7 +55,7 @@ std::vector<std::string> names_of(const Recipe& recipe, const ssm::ModelSpec& sp
 /// The factor that brings the sd of free runs to the errors that free runs over training rows had: the geometric mean
 /// of what they were over rows trained on (for the degrees of freedom that training took) and over the second half from
 /// a model of the first, the very task. No free run is taken to be less certain than the training mean is.
-Vector Identifier::calibrate(const Judged& judged, const ssm::Component& component) {
+Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dynamics& dynamics) {
   const Index E = unit_.size();
   const std::vector<Fold> halves = half_fold(data_);
   if (halves.empty()) {
@@ -61,15 +64,17 @@ Vector Identifier::calibrate(const Judged& judged, const ssm::Component& compone
   ValidationErrors forward = judged.errors;
   try {
     const Problem half(halves.front().training, spec_);
-    const Cooked linear = cook_linear(half, judged.recipe.linear, options_);
-    const Cooked cooked = cook(half, judged.recipe, linear, spec_, options_);
-    forward = validate(spec_, half.scaling, cooked.component, data_, halves.front(), unit_, options_.seed);
+    const FittedCandidate linear = fit_linear_candidate(half, judged.choice.linear, options_);
+    const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_);
+    forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed);
   } catch (const NumericalError&) {  // the blocks left out must do
+  } catch (const InputError&) {      // the order is more than half the rows bear
   }
-  const ValidationErrors own = validate(spec_, whole_.scaling, component, data_, halves.front(), unit_, options_.seed);
+  forward.absolute.resize(static_cast<std::size_t>(E));
+  const ValidationErrors own = validate(spec_, whole_.scaling, dynamics, data_, halves.front(), unit_, options_.seed);
   const auto rows = static_cast<double>(std::accumulate(
       data_.begin(), data_.end(), Index{0}, [](Index sum, const ssm::Sequence& s) { return sum + s.rows(); }));
-  const ssm::Structure& s = component.structure;
+  const ssm::Structure& s = dynamics.structure;
   const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
   const double trained = judged.in_sample * std::sqrt(rows / std::max(0.25 * rows, rows - fitted));
   const double student =
@@ -85,35 +90,42 @@ Vector Identifier::calibrate(const Judged& judged, const ssm::Component& compone
   return spread;
 }
 
-void Identifier::describe(const Judged& chosen, const Judged& linear, const Cooked& cooked, ssm::Model& model) const {
+void StructureSearch::describe(const JudgedStructure& chosen, const JudgedStructure& linear,
+                               const FittedCandidate& candidate, ssm::Model& model) const {
   ssm::FitReport& r = model.report;
-  for (const Judged& j : judged_) {
-    r.candidates.push_back({.name = j.recipe.name(),
+  for (const JudgedStructure& j : judged_) {
+    r.candidates.push_back({.name = j.choice.name(),
                             .bound = j.bound,
                             .predictive_density = std::numeric_limits<double>::quiet_NaN(),
                             .validation = j.validation});
   }
-  r.chosen = chosen.recipe.name();
-  r.bound = cooked.bound;
-  r.objective = cooked.objective;
-  r.trace = cooked.trace;
-  r.evaluations = cooked.evaluations;
-  r.extra_jitter = cooked.extra_jitter;
-  r.status = stopped() ? "interrupted" : cooked.converged ? "converged" : "iteration limit";
+  r.chosen = chosen.choice.name();
+  r.bound = candidate.bound;
+  r.objective = candidate.objective;
+  r.trace = candidate.trace;
+  r.evaluations = candidate.evaluations;
+  r.extra_jitter = candidate.extra_jitter;
+  r.status = stopped()             ? ssm::FitStatus::kInterrupted
+             : candidate.converged ? ssm::FitStatus::kConverged
+                                   : ssm::FitStatus::kIterationLimit;
   if (stopped()) {
     r.message = "the choice was stopped; this is the best model so far";
-  } else if (!cooked.converged) {
+  } else if (!candidate.converged) {
     r.message = fmt::format("as meant: more than {} joint steps overfit", options_.iterations);
   }
-  r.structure = std::string(name(chosen.recipe.kind));
+  r.structure = std::string(name(chosen.choice.kind));
   r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
                                  std::numeric_limits<double>::quiet_NaN());
   const auto rows = static_cast<double>(chosen.errors.count);
   if (quarters_.empty()) {
-    r.reason = fmt::format("no recording has the {} rows that validation needs", kShortestValidated);
+    r.reason = fmt::format(
+        "no recording has the {} rows that validation by left-out rows needs: of the orders that the rows bear, the "
+        "one "
+        "with the least final prediction error (Akaike) over the training rows",
+        kShortestValidated);
   } else if (options_.structure != StateKind::kAuto) {
     r.reason = "asked for";
-  } else if (chosen.recipe.kind == StateKind::kLinear) {
+  } else if (chosen.choice.kind == StateKind::kLinear) {
     r.reason = fmt::format(
         "no Gaussian process lowered the error of free runs over training rows, seen and left out, by {:.0f} %",
         100.0 * (1.0 - kMargin));
@@ -142,34 +154,34 @@ void Identifier::describe(const Judged& chosen, const Judged& linear, const Cook
   set("iterations", options_.iterations);
 }
 
-ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
+ssm::Model StructureSearch::assemble(const JudgedStructure& chosen, const JudgedStructure& linear) {
   report("calibration", 0.0);
   ssm::Model model;
   model.spec = spec_;
-  const Cooked& base = linear_of(0, linear.recipe.linear);
-  const Cooked& start = linear_of(0, chosen.recipe.linear);
-  Cooked cooked = cook(whole_, chosen.recipe, start, spec_, options_);
-  model.linear = base.component;
-  model.linear.spread = calibrate(linear, base.component);
-  model.gp = cooked.component;
+  const FittedCandidate& base = linear_of(0, linear.choice.linear);
+  const FittedCandidate& start = linear_of(0, chosen.choice.linear);
+  FittedCandidate candidate = fit_candidate(whole_, chosen.choice, start, spec_, options_);
+  model.linear = base.dynamics;
+  model.linear.spread = calibrate(linear, base.dynamics);
+  model.gp = candidate.dynamics;
   model.gp.spread =
-      chosen.recipe.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, cooked.component);
-  model.spec.states = names_of(chosen.recipe, spec_, start.component);
+      chosen.choice.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, candidate.dynamics);
+  model.spec.states = names_of(chosen.choice, spec_, start.dynamics);
   model.gp.state_names.clear();
   model.spec.mean = ssm::MeanKind::kLinear;
   model.spec.linear_kernel = false;
-  model.spec.inducing = cooked.component.structure.inducing;
-  const Index D = cooked.component.structure.states;
+  model.spec.inducing = candidate.dynamics.structure.inducing;
+  const Index D = candidate.dynamics.structure.states;
   const Index E = unit_.size();
   model.scaling = whole_.scaling;
   model.scaling.state_offset = Vector::Zero(D);
   model.scaling.state_scale = Vector::Ones(D);
-  model.spec.learn_C = model.spec.learn_d = chosen.recipe.kind != StateKind::kDelay;
+  model.spec.learn_C = model.spec.learn_d = chosen.choice.kind != StateKind::kDelay;
   model.spec.C = Matrix::Zero(E, D);
-  if (chosen.recipe.kind == StateKind::kDelay) {
+  if (chosen.choice.kind == StateKind::kDelay) {
     model.spec.C.leftCols(E).setIdentity();
-    model.scaling.state_offset = whole_.scaling.output_offset.replicate(chosen.recipe.output_lags, 1);
-    model.scaling.state_scale = whole_.scaling.output_scale.replicate(chosen.recipe.output_lags, 1);
+    model.scaling.state_offset = whole_.scaling.output_offset.replicate(chosen.choice.output_lags, 1);
+    model.scaling.state_scale = whole_.scaling.output_scale.replicate(chosen.choice.output_lags, 1);
   }
   model.output_mean.resize(E);
   model.output_sd.resize(E);
@@ -182,9 +194,9 @@ ssm::Model Identifier::assemble(const Judged& chosen, const Judged& linear) {
   }
   model.seed = options_.seed;
   model.version = version();
-  describe(chosen, linear, cooked, model);
-  model.states = std::move(cooked.q);
+  describe(chosen, linear, candidate, model);
+  model.states = std::move(candidate.q);
   return model;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,4 +1,4 @@
-#include "gpilot/inference/identify.hpp"
+#include "gpilot/identify/identify.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/identify/structure_search.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "identifier.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
@@ -31,24 +32,24 @@ std::string key_of(const LinearChoice& c) {
 
 }  // namespace
 
-void Identifier::report(const std::string& stage, double fraction) const {
+void StructureSearch::report(const std::string& stage, double fraction) const {
   if (options_.on_progress) {
     options_.on_progress({stage, fraction, 0.0});
   }
 }
 
 /// Linear models are fitted once for each problem (0: the whole) and kept.
-const Cooked& Identifier::linear_of(std::size_t k, const LinearChoice& choice) {
+const FittedCandidate& StructureSearch::linear_of(std::size_t k, const LinearChoice& choice) {
   const auto key = std::pair(k, key_of(choice));
   auto found = linear_models_.find(key);
   if (found == linear_models_.end()) {
-    found = linear_models_.emplace(key, cook_linear(problem(k), choice, options_)).first;
+    found = linear_models_.emplace(key, fit_linear_candidate(problem(k), choice, options_)).first;
   }
   return found->second;
 }
 
 /// Orders with the dead times that simulate the training rows best.
-std::vector<LinearChoice> Identifier::linear_choices() {
+std::vector<LinearChoice> StructureSearch::linear_choices() {
   const Index most = options_.order.value_or(options_.states);
   std::vector<LinearChoice> choices;
   for (Index order = options_.order.value_or(1); order <= most; ++order) {
@@ -81,7 +82,7 @@ std::vector<LinearChoice> Identifier::linear_choices() {
 }
 
 /// RMSE of long free runs over the training rows by a model of them all: an unstable one betrays itself even in sample.
-double Identifier::in_sample_error(const ssm::Component& component) const {
+double StructureSearch::in_sample_error(const ssm::Dynamics& dynamics) const {
   ValidationErrors errors;
   for (const double part : {0.125, 0.25, 0.5}) {
     Fold fold;
@@ -91,22 +92,26 @@ double Identifier::in_sample_error(const ssm::Component& component) const {
         fold.blocks.push_back({k, begin, data_[k].rows()});
       }
     }
-    errors.add(validate(spec_, whole_.scaling, component, data_, fold, unit_, options_.seed));
+    errors.add(validate(spec_, whole_.scaling, dynamics, data_, fold, unit_, options_.seed));
   }
   return std::sqrt(errors.mean_square());
 }
 
 /// Sets the error of free runs over rows left out, and the judgement: the geometric mean of it and of the error in
 /// sample. Few folds are noisy judges, and the error in sample is a sharp but kind one.
-void Identifier::judge(Judged& judged) {
+void StructureSearch::judge(JudgedStructure& judged) {
   try {
     for (std::size_t k = 0; k < quarters_.size(); ++k) {
-      const Cooked& linear = linear_of(k + 1, judged.recipe.linear);
-      const Cooked cooked = cook(problems_[k], judged.recipe, linear, spec_, options_);
+      const FittedCandidate& linear = linear_of(k + 1, judged.choice.linear);
+      const FittedCandidate candidate = fit_candidate(problems_[k], judged.choice, linear, spec_, options_);
       judged.errors.add(
-          validate(spec_, problems_[k].scaling, cooked.component, data_, quarters_[k], unit_, options_.seed));
+          validate(spec_, problems_[k].scaling, candidate.dynamics, data_, quarters_[k], unit_, options_.seed));
     }
   } catch (const NumericalError&) {  // not among the candidates then
+    judged.judgement = std::numeric_limits<double>::infinity();
+    return;
+  } catch (const InputError&) {  // an order that the rows of a fold do not bear
+    judged.judgement = std::numeric_limits<double>::infinity();
     return;
   }
   judged.validation = std::sqrt(judged.errors.mean_square());
@@ -114,7 +119,7 @@ void Identifier::judge(Judged& judged) {
 }
 
 /// Akaike's final prediction error over the error in sample: the judge where there are too few rows to validate.
-double Identifier::prediction_error_factor(const LinearChoice& choice) const {
+double StructureSearch::prediction_error_factor(const LinearChoice& choice) const {
   double rows = 0.0;
   for (const ssm::Sequence& sequence : data_) {
     rows += static_cast<double>(sequence.rows());
@@ -124,12 +129,12 @@ double Identifier::prediction_error_factor(const LinearChoice& choice) const {
   return (rows + fitted) / std::max(1.0, rows - fitted);
 }
 
-Judged Identifier::choose_linear() {
+JudgedStructure StructureSearch::choose_linear() {
   const std::vector<LinearChoice> choices = linear_choices();
-  std::map<Index, Judged> best_of_order;
+  std::map<Index, JudgedStructure> best_of_order;
   for (std::size_t k = 0; k < choices.size(); ++k) {
     report("linear models", 0.5 + 0.5 * static_cast<double>(k) / static_cast<double>(choices.size()));
-    Judged judged{.recipe = {.kind = StateKind::kLinear, .linear = choices[k]}};
+    JudgedStructure judged{.choice = {.kind = StateKind::kLinear, .linear = choices[k]}};
     try {
       judged.in_sample = std::sqrt(linear_of(0, choices[k]).mean_square);
     } catch (const NumericalError&) {
@@ -147,7 +152,11 @@ Judged Identifier::choose_linear() {
   if (best_of_order.empty()) {
     throw NumericalError("no linear model of the data could be fitted");
   }
-  Judged chosen = best_of_order.begin()->second;
+  JudgedStructure chosen = best_of_order.begin()->second;
+  if (std::isinf(chosen.judgement) &&
+      std::ranges::all_of(best_of_order, [](const auto& entry) { return std::isinf(entry.second.judgement); })) {
+    throw NumericalError("no linear model could be fitted to the rows that validation leaves");
+  }
   for (const auto& [order, judged] : best_of_order) {
     judged_.push_back(judged);
     if (judged.judgement < chosen.judgement) {
@@ -158,8 +167,8 @@ Judged Identifier::choose_linear() {
 }
 
 /// Lags of outputs with one past input and with as many as there is room for; the linear model's states.
-std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
-  std::vector<Recipe> recipes;
+std::vector<StructureChoice> StructureSearch::gp_choices(const LinearChoice& linear) {
+  std::vector<StructureChoice> choices;
   const auto E = static_cast<Index>(spec_.outputs.size());
   const auto P = static_cast<Index>(spec_.inputs.size());
   const bool any = options_.structure == StateKind::kAuto;
@@ -177,7 +186,7 @@ std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
       }
       for (const Index lags : inputs) {
         for (const Index k : dead_times) {
-          recipes.push_back({.kind = StateKind::kDelay,
+          choices.push_back({.kind = StateKind::kDelay,
                              .linear = linear,
                              .dead_time = k,
                              .output_lags = outputs,
@@ -187,32 +196,33 @@ std::vector<Recipe> Identifier::gp_recipes(const LinearChoice& linear) {
     }
   }
   if (any || options_.structure == StateKind::kSubspace) {
-    recipes.push_back({.kind = StateKind::kSubspace, .linear = linear});
+    choices.push_back({.kind = StateKind::kSubspace, .linear = linear});
   }
-  return recipes;
+  return choices;
 }
 
 /// All are trained on all rows; those that run best over them are validated.
-Judged Identifier::choose_gp(const Judged& linear) {
-  std::vector<Judged> trained;
-  const std::vector<Recipe> recipes = gp_recipes(linear.recipe.linear);
-  for (std::size_t k = 0; k < recipes.size() && !stopped(); ++k) {
-    report("Gaussian processes", static_cast<double>(k) / static_cast<double>(recipes.size()));
-    Judged judged{.recipe = recipes[k]};
+JudgedStructure StructureSearch::choose_gp(const JudgedStructure& linear) {
+  std::vector<JudgedStructure> trained;
+  const std::vector<StructureChoice> choices = gp_choices(linear.choice.linear);
+  for (std::size_t k = 0; k < choices.size() && !stopped(); ++k) {
+    report("Gaussian processes", static_cast<double>(k) / static_cast<double>(choices.size()));
+    JudgedStructure judged{.choice = choices[k]};
     try {
-      const Cooked cooked = cook(whole_, recipes[k], linear_of(0, recipes[k].linear), spec_, options_);
-      judged.bound = cooked.bound;
-      judged.in_sample = judged.judgement = in_sample_error(cooked.component);
+      const FittedCandidate candidate =
+          fit_candidate(whole_, choices[k], linear_of(0, choices[k].linear), spec_, options_);
+      judged.bound = candidate.bound;
+      judged.in_sample = judged.judgement = in_sample_error(candidate.dynamics);
     } catch (const NumericalError&) {  // not among the candidates then
     }
     trained.push_back(judged);
   }
-  const auto less = [](const Judged& a, const Judged& b) { return a.judgement < b.judgement; };
+  const auto less = [](const JudgedStructure& a, const JudgedStructure& b) { return a.judgement < b.judgement; };
   std::stable_sort(trained.begin(), trained.end(), less);
   trained.resize(std::min(trained.size(), kValidated));
-  std::erase_if(trained, [](const Judged& j) { return std::isinf(j.judgement); });
+  std::erase_if(trained, [](const JudgedStructure& j) { return std::isinf(j.judgement); });
   for (std::size_t k = 0; k < trained.size() && !quarters_.empty() && !stopped(); ++k) {
-    report(trained[k].recipe.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
+    report(trained[k].choice.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
     trained[k].judgement = std::numeric_limits<double>::infinity();
     judge(trained[k]);
   }
@@ -223,20 +233,20 @@ Judged Identifier::choose_gp(const Judged& linear) {
   return *std::min_element(trained.begin(), trained.end(), less);
 }
 
-ssm::Model Identifier::run() {
+ssm::Model StructureSearch::run() {
   const auto begin = std::chrono::steady_clock::now();
-  Judged linear = choose_linear();
-  Judged chosen = linear;
+  JudgedStructure linear = choose_linear();
+  JudgedStructure chosen = linear;
   const bool free = options_.structure == StateKind::kAuto;
   if (options_.structure != StateKind::kLinear && spec_.inducing > 0 && !(free && quarters_.empty())) {
-    const Judged gp = choose_gp(linear);
+    const JudgedStructure gp = choose_gp(linear);
     // Side by side, in sample too: free runs from the same rows.
-    const double same_runs = in_sample_error(linear_of(0, linear.recipe.linear).component);
+    const double same_runs = in_sample_error(linear_of(0, linear.choice.linear).dynamics);
     linear.judgement = std::sqrt(same_runs * linear.validation);
     if (!free && std::isinf(gp.judgement) && !stopped()) {
       throw NumericalError(fmt::format("no model of the structure '{}' could be trained", name(options_.structure)));
     }
-    const bool judged = gp.recipe.kind != StateKind::kLinear && (!std::isinf(gp.validation) || quarters_.empty());
+    const bool judged = gp.choice.kind != StateKind::kLinear && (!std::isinf(gp.validation) || quarters_.empty());
     if (judged && (!free || gp.judgement < kMargin * linear.judgement)) {
       chosen = gp;
     }
@@ -294,8 +304,8 @@ ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const 
                                  data.front().controls.cols(), data.front().outputs.cols(), spec.inputs.size(),
                                  spec.outputs.size()));
   }
-  Identifier identifier(data, spec, options);
+  StructureSearch identifier(data, spec, options);
   return identifier.run();
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

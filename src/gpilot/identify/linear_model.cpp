@@ -1,21 +1,24 @@
-#include "gpilot/inference/linear_model.hpp"
+#include "gpilot/identify/linear_model.hpp"
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/inference/output_error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/identify/output_error.hpp"
+#include "gpilot/linalg/symmetric_eigen.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
+constexpr Index kBlockRows = 10;  ///< of the subspace, at most
 constexpr double kSmallestVariance = 1e-6;
 /// Process noise in units of the states' own variance.
 constexpr std::array<double, 6> kNoiseRatios{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
@@ -47,11 +50,11 @@ void to_principal_axes(LinearDynamics& m, const ssm::Series& series) {
   Vector mean;
   Matrix covariance;
   state_moments(m, series, mean, covariance);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
-  const Vector variances = eigen.eigenvalues().reverse();
+  const linalg::SymmetricEigen eigen(covariance);
+  const Vector variances = eigen.values.reverse();
   const Vector sd = variances.cwiseMax(1e-9 * std::max(variances.maxCoeff(), kSmallestVariance)).cwiseSqrt();
-  const Matrix V = eigen.eigenvectors().rowwise().reverse() * sd.asDiagonal();
-  const Matrix V_inverse = sd.cwiseInverse().asDiagonal() * eigen.eigenvectors().rowwise().reverse().transpose();
+  const Matrix V = eigen.vectors.rowwise().reverse() * sd.asDiagonal();
+  const Matrix V_inverse = sd.cwiseInverse().asDiagonal() * eigen.vectors.rowwise().reverse().transpose();
   m.A = V_inverse * m.A * V;
   m.B = V_inverse * m.B;
   m.C = m.C * V;
@@ -146,12 +149,12 @@ Vector error_variances(const LinearDynamics& m, const ssm::Series& series) {
   return variances.cwiseMax(kSmallestVariance);
 }
 
-ssm::Component to_component(const LinearDynamics& m, const Vector& q, const Vector& r, const Vector& x0_variance) {
+ssm::Dynamics to_dynamics(const LinearDynamics& m, const Vector& q, const Vector& r, const Vector& x0_variance) {
   const Index n = m.order();
   const Index P = m.B.cols();
   const Index E = m.C.rows();
   const Index constants = m.y0.cols() > 0 ? E : 0;
-  ssm::Component c;
+  ssm::Dynamics c;
   ssm::Structure& s = c.structure;
   s.states = n + constants;
   s.controls = P;
@@ -189,7 +192,7 @@ ssm::Component to_component(const LinearDynamics& m, const Vector& q, const Vect
 }  // namespace
 
 LinearFit fit_linear(const ssm::Dataset& scaled, const LinearChoice& choice, bool offset_per_sequence) {
-  ssm::Component delays;
+  ssm::Dynamics delays;
   delays.dead_time = choice.dead_time;
   ssm::Dataset delayed;
   delayed.reserve(scaled.size());
@@ -197,7 +200,7 @@ LinearFit fit_linear(const ssm::Dataset& scaled, const LinearChoice& choice, boo
     delayed.push_back(delays.delayed(sequence));
   }
   const ssm::Series series = ssm::concatenate(delayed);
-  const Subspace subspace = find_subspace(series);
+  const Subspace subspace = find_subspace(series, kBlockRows, choice.order);
   const LinearDynamics start = realise(subspace, series, choice.order, choice.max_radius, offset_per_sequence);
   OutputErrorResult refined = refine_output_error(start, series, {.max_radius = choice.max_radius});
   LinearDynamics& m = refined.model;
@@ -220,9 +223,9 @@ LinearFit fit_linear(const ssm::Dataset& scaled, const LinearChoice& choice, boo
   const double size = filter(m, q, r, x0_variance, series, [](Index, const Vector&, const Matrix&) {});
   q = (size * q).cwiseMax(1e-9);
   r = (size * r).cwiseMax(1e-9);
-  LinearFit fit{to_component(m, q, r, x0_variance), subspace.singular_values, refined.mean_square};
-  fit.component.dead_time = choice.dead_time;
+  LinearFit fit{to_dynamics(m, q, r, x0_variance), subspace.singular_values, refined.mean_square};
+  fit.dynamics.dead_time = choice.dead_time;
   return fit;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

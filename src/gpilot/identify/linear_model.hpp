@@ -1,9 +1,9 @@
 #pragma once
 
-#include "gpilot/inference/subspace.hpp"
+#include "gpilot/identify/subspace.hpp"
 #include "gpilot/ssm/model.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 /// What is chosen about a linear model before it is fitted.
 struct LinearChoice {
@@ -15,7 +15,7 @@ struct LinearChoice {
 };
 
 struct LinearFit {
-  ssm::Component component;  ///< of a diagonal process noise, its Gaussian process switched off
+  ssm::Dynamics dynamics;    ///< of a diagonal process noise, its Gaussian process switched off
   Vector singular_values;    ///< of the subspace
   double mean_square = 0.0;  ///< of the simulated training outputs' error, scaled
 };
@@ -26,4 +26,4 @@ struct LinearFit {
 /// that is constant along a sequence, which the filter finds from the first rows of a new one.
 LinearFit fit_linear(const ssm::Dataset& scaled, const LinearChoice& choice, bool offset_per_sequence = false);
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

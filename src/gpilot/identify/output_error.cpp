@@ -1,19 +1,21 @@
-#include "gpilot/inference/output_error.hpp"
+#include "gpilot/identify/output_error.hpp"
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/linalg/eigenvalues.hpp"
+#include "gpilot/linalg/solve.hpp"
+#include "gpilot/ssm/sensible.hpp"
+#include "gpilot/ssm/series.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
-constexpr double kLargestState = 1e6;  ///< a simulation beyond this has diverged
-constexpr int kTries = 12;             ///< dampings tried in an iteration
+constexpr int kTries = 12;  ///< dampings tried in an iteration
 constexpr double kLargestDamping = 1e12;
 
 /// Positions in the flat vector of parameters.
@@ -74,7 +76,7 @@ class Sensitivities {
       } else {
         step(t);
       }
-      if (!(x_.cwiseAbs().maxCoeff() < kLargestState)) {
+      if (!(x_.cwiseAbs().maxCoeff() < ssm::kFarthestState)) {
         out.diverged = true;
         return;
       }
@@ -164,7 +166,7 @@ OutputErrorResult refine_output_error(const LinearDynamics& start, const ssm::Se
                                       const OutputErrorOptions& options) {
   options.validate();
   const Layout at(start);
-  const double radius = std::max(options.max_radius, spectral_radius(start.A) + 1e-9);
+  const double radius = std::max(options.max_radius, linalg::spectral_radius(start.A) + 1e-9);
   OutputErrorResult result{.model = start};
   NormalEquations equations;
   double damping = 1e-3;
@@ -179,9 +181,9 @@ OutputErrorResult refine_output_error(const LinearDynamics& start, const ssm::Se
     for (int k = 0; k < kTries && !decreased && damping < kLargestDamping; ++k) {
       Matrix damped = equations.H;
       damped.diagonal().array() += damping * (equations.H.diagonal().array() + floor);
-      const Vector step = damped.ldlt().solve(equations.right);
+      const Vector step = linalg::solve_symmetric(damped, equations.right);
       LinearDynamics candidate = step.allFinite() ? model_of(flat + step, at) : result.model;
-      if (step.allFinite() && spectral_radius(candidate.A) < radius) {
+      if (step.allFinite() && linalg::spectral_radius(candidate.A) < radius) {
         const double squares = squared_error(candidate, series);
         if (squares < equations.squares) {
           result.converged = equations.squares - squares < options.tolerance * equations.squares;
@@ -203,4 +205,4 @@ OutputErrorResult refine_output_error(const LinearDynamics& start, const ssm::Se
   return result;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "gpilot/inference/subspace.hpp"
+#include "gpilot/identify/subspace.hpp"
 #include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/series.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 struct OutputErrorOptions {
   int iterations = 30;
@@ -30,4 +31,4 @@ OutputErrorResult refine_output_error(const LinearDynamics& start, const ssm::Se
 /// Half the sum of squared errors and its gradient in (A, B, C, d, x0, y0), each column by column, one after the other.
 double output_error(const LinearDynamics& model, const ssm::Series& series, Vector& gradient);
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,4 +1,4 @@
-#include "gpilot/inference/recipe.hpp"
+#include "gpilot/identify/structure_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,18 @@
 #include <limits>
 #include <utility>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/inference/start.hpp"
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/linalg/eigenvalues.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
@@ -24,27 +29,27 @@ constexpr double kMeanWeightSd = 0.5;      ///< of the linear part about the lin
 constexpr double kLargestRadius = 0.9995;  ///< of the linear part
 constexpr double kWidestStart = 3.0;       ///< sd of the first state, scaled
 
-ssm::Series series_of(const ssm::Dataset& scaled, const ssm::Component& component) {
+ssm::Series series_of(const ssm::Dataset& scaled, const ssm::Dynamics& dynamics) {
   ssm::Dataset delayed;
   delayed.reserve(scaled.size());
   for (const ssm::Sequence& sequence : scaled) {
-    delayed.push_back(component.delayed(sequence));
+    delayed.push_back(dynamics.delayed(sequence));
   }
   return ssm::concatenate(delayed);
 }
 
-/// The exact posterior of a component without its Gaussian process.
-ssm::StatePosterior smoothed(const ssm::Component& component, const ssm::Series& series) {
-  ssm::StatePosterior q = smooth(linear_part(component.structure, component.parameters), series);
-  snap_shifts(component.structure, series, q);
+/// The exact posterior of dynamics without their Gaussian process.
+ssm::StatePosterior smoothed(const ssm::Dynamics& dynamics, const ssm::Series& series) {
+  ssm::StatePosterior q = inference::smooth(inference::linear_part(dynamics.structure, dynamics.parameters), series);
+  inference::snap_shifts(dynamics.structure, series, q);
   return q;
 }
 
 /// State e + E j is output e, j rows ago.
-ssm::Structure delay_structure(const Recipe& recipe, const ssm::ModelSpec& spec, const ssm::Series& series) {
+ssm::Structure delay_structure(const StructureChoice& choice, const ssm::ModelSpec& spec, const ssm::Series& series) {
   const Index E = series.outputs.rows();
   ssm::Structure s;
-  s.states = E * recipe.output_lags;
+  s.states = E * choice.output_lags;
   s.controls = series.controls.rows();
   s.outputs = E;
   s.inducing = std::min(spec.inducing, series.transitions());
@@ -96,7 +101,7 @@ void regress_delays(const ssm::Structure& s, const ssm::Series& series, const Ma
 
 /// Poles of the linear part beyond the limit are pulled towards 0, all by one factor.
 void keep_stable(const ssm::Structure& s, ssm::Parameters& p) {
-  const double radius = spectral_radius(linear_part(s, p).F);
+  const double radius = linalg::spectral_radius(inference::linear_part(s, p).F);
   if (radius <= kLargestRadius) {
     return;
   }
@@ -115,68 +120,68 @@ void keep_stable(const ssm::Structure& s, ssm::Parameters& p) {
 
 /// Joint quasi-Newton steps on the bound from a linear start.
 void train(const Problem& problem, const ssm::ModelSpec& spec, const IdentifyOptions& options, ssm::Free free,
-           Cooked& cooked) {
-  ssm::Component& c = cooked.component;
+           FittedCandidate& candidate) {
+  ssm::Dynamics& c = candidate.dynamics;
   const ssm::Series series = series_of(problem.scaled, c);
   keep_stable(c.structure, c.parameters);
   ssm::StatePosterior q = smoothed(c, series);
   ssm::Parameters& p = c.parameters;
-  Priors priors;
+  inference::Priors priors;
   priors.log_variance = {2.0 * std::log(kStartAmplitude), 1.5};
   priors.log_length_scale = {std::log(kStartLengthScale), 1.0};
   priors.mean_weight_sd = kMeanWeightSd;
   p.log_variance.setConstant(priors.log_variance.mean);
   p.log_length_scales.setConstant(priors.log_length_scale.mean);
-  p.Z = inducing_start(c.structure, series, q, options.seed);
+  p.Z = inference::inducing_start(c.structure, series, q, options.seed);
   priors.centre = p;
   ssm::Elbo elbo(c.structure, series, gp::make_nodes(spec.nodes, c.structure.states, spec.node_points, options.seed),
                  options.threads);
-  Trainer trainer(elbo, priors, std::move(free), p, std::move(q));
-  trainer.polish(options.iterations, 1e-5);
-  p = trainer.parameters();
+  inference::BoundOptimiser optimiser(elbo, priors, std::move(free), p, std::move(q));
+  optimiser.polish(options.iterations, 1e-5);
+  p = optimiser.parameters();
   keep_stable(c.structure, p);
-  cooked.q = trainer.states();
-  cooked.bound = elbo.value(p, cooked.q);
+  candidate.q = optimiser.states();
+  candidate.bound = elbo.value(p, candidate.q);
   c.weights = elbo.weights();
-  cooked.objective = cooked.bound + priors.log_density(p, nullptr);
-  cooked.converged = trainer.converged();
-  cooked.evaluations = trainer.evaluations();
-  cooked.trace = trainer.trace();
-  cooked.extra_jitter = elbo.regression().extra_jitter();
+  candidate.objective = candidate.bound + priors.log_density(p, nullptr);
+  candidate.converged = optimiser.converged();
+  candidate.evaluations = optimiser.evaluations();
+  candidate.trace = optimiser.trace();
+  candidate.extra_jitter = elbo.regression().extra_jitter();
 }
 
-Cooked cook_delay(const Problem& problem, const Recipe& recipe, const Cooked& linear, const ssm::ModelSpec& spec,
-                  const IdentifyOptions& options) {
-  Cooked cooked;
-  ssm::Component& c = cooked.component;
-  c.dead_time = recipe.dead_time;
-  c.input_lags = recipe.input_lags;
+FittedCandidate cook_delay(const Problem& problem, const StructureChoice& choice, const FittedCandidate& linear,
+                           const ssm::ModelSpec& spec, const IdentifyOptions& options) {
+  FittedCandidate candidate;
+  ssm::Dynamics& c = candidate.dynamics;
+  c.dead_time = choice.dead_time;
+  c.input_lags = choice.input_lags;
   const ssm::Series series = series_of(problem.scaled, c);
-  c.structure = delay_structure(recipe, spec, series);
+  c.structure = delay_structure(choice, spec, series);
   c.parameters = ssm::default_parameters(c.structure);
   // The linear model smooths noise away and fills gaps.
-  const ssm::Parameters& from = linear.component.parameters;
+  const ssm::Parameters& from = linear.dynamics.parameters;
   Matrix outputs = from.C * linear.q.m;
   outputs.colwise() += from.d;
   regress_delays(c.structure, series, outputs, c.parameters);
-  const Vector guess = output_variance_guess(series);
+  const Vector guess = inference::output_variance_guess(series);
   c.parameters.log_r = guess.cwiseMin(from.log_r.array().exp().matrix()).cwiseMax(1e-5).array().log();
   ssm::Free free = ssm::Free::defaults(c.structure);
-  train(problem, spec, options, std::move(free), cooked);
-  return cooked;
+  train(problem, spec, options, std::move(free), candidate);
+  return candidate;
 }
 
-Cooked cook_subspace(const Problem& problem, const Cooked& linear, const ssm::ModelSpec& spec,
-                     const IdentifyOptions& options) {
-  Cooked cooked;
-  ssm::Component& c = cooked.component;
-  c.dead_time = linear.component.dead_time;
-  c.structure = linear.component.structure;
+FittedCandidate cook_subspace(const Problem& problem, const FittedCandidate& linear, const ssm::ModelSpec& spec,
+                              const IdentifyOptions& options) {
+  FittedCandidate candidate;
+  ssm::Dynamics& c = candidate.dynamics;
+  c.dead_time = linear.dynamics.dead_time;
+  c.structure = linear.dynamics.structure;
   ssm::Structure& s = c.structure;
   s.inducing = std::min(spec.inducing, series_of(problem.scaled, c).transitions());
   s.kernel = spec.kernel;
   s.linear_rows.erase(s.linear_rows.begin());  // the first state, the one that moves most, gains a Gaussian process
-  c.parameters = linear.component.parameters;
+  c.parameters = linear.dynamics.parameters;
   const ssm::Parameters shape = ssm::default_parameters(s);
   c.parameters.log_variance = shape.log_variance;
   c.parameters.log_length_scales = shape.log_length_scales;
@@ -184,13 +189,13 @@ Cooked cook_subspace(const Problem& problem, const Cooked& linear, const ssm::Mo
   c.parameters.log_q = c.parameters.log_q.cwiseMax(std::log(1e-5));
   ssm::Free free = ssm::Free::defaults(s);
   free.C = true;
-  train(problem, spec, options, std::move(free), cooked);
-  return cooked;
+  train(problem, spec, options, std::move(free), candidate);
+  return candidate;
 }
 
 }  // namespace
 
-std::string Recipe::name() const {
+std::string StructureChoice::name() const {
   const Index k = kind == StateKind::kDelay ? dead_time : linear.dead_time;
   const std::string dead = k > 0 ? fmt::format(", dead time {}", k) : "";
   switch (kind) {
@@ -216,22 +221,23 @@ Problem::Problem(ssm::Dataset data, const ssm::ModelSpec& spec) {
   }
 }
 
-Cooked cook_linear(const Problem& problem, const LinearChoice& choice, const IdentifyOptions& options) {
+FittedCandidate fit_linear_candidate(const Problem& problem, const LinearChoice& choice,
+                                     const IdentifyOptions& options) {
   LinearFit fit = fit_linear(problem.scaled, choice, options.offset_per_sequence);
-  Cooked cooked;
-  cooked.component = std::move(fit.component);
-  cooked.mean_square = fit.mean_square;
-  cooked.singular_values = std::move(fit.singular_values);
-  cooked.bound = cooked.objective = std::numeric_limits<double>::quiet_NaN();
-  cooked.q = smoothed(cooked.component, series_of(problem.scaled, cooked.component));
-  return cooked;
+  FittedCandidate candidate;
+  candidate.dynamics = std::move(fit.dynamics);
+  candidate.mean_square = fit.mean_square;
+  candidate.singular_values = std::move(fit.singular_values);
+  candidate.bound = candidate.objective = std::numeric_limits<double>::quiet_NaN();
+  candidate.q = smoothed(candidate.dynamics, series_of(problem.scaled, candidate.dynamics));
+  return candidate;
 }
 
-Cooked cook(const Problem& problem, const Recipe& recipe, const Cooked& linear, const ssm::ModelSpec& spec,
-            const IdentifyOptions& options) {
-  switch (recipe.kind) {
+FittedCandidate fit_candidate(const Problem& problem, const StructureChoice& choice, const FittedCandidate& linear,
+                              const ssm::ModelSpec& spec, const IdentifyOptions& options) {
+  switch (choice.kind) {
     case StateKind::kDelay:
-      return cook_delay(problem, recipe, linear, spec, options);
+      return cook_delay(problem, choice, linear, spec, options);
     case StateKind::kSubspace:
       return cook_subspace(problem, linear, spec, options);
     case StateKind::kLinear:
@@ -241,4 +247,4 @@ Cooked cook(const Problem& problem, const Recipe& recipe, const Cooked& linear, 
   return linear;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

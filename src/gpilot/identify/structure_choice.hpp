@@ -3,14 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/inference/identify.hpp"
-#include "gpilot/inference/linear_model.hpp"
+#include "gpilot/identify/identify.hpp"
+#include "gpilot/identify/linear_model.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/scaling.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 /// A structure to be trained: everything that validation chooses between.
-struct Recipe {
+struct StructureChoice {
   StateKind kind = StateKind::kLinear;
   LinearChoice linear = {};  ///< of the linear model that it is or starts from
   Index dead_time = 0;       ///< of the delay embedding
@@ -28,9 +29,9 @@ struct Problem {
   ssm::Scaling scaling;  ///< states apart
 };
 
-/// A model that a recipe led to.
-struct Cooked {
-  ssm::Component component;
+/// A model that a choice led to.
+struct FittedCandidate {
+  ssm::Dynamics dynamics;
   ssm::StatePosterior q;     ///< of the training rows
   double mean_square = 0.0;  ///< linear: of the simulated training outputs' error, scaled
   double bound = 0.0;        ///< ELBO; NaN for a linear model
@@ -42,9 +43,10 @@ struct Cooked {
   Vector singular_values;
 };
 
-/// Trains a recipe. `linear` is the linear model of the same data that a Gaussian process starts from.
-Cooked cook_linear(const Problem& problem, const LinearChoice& choice, const IdentifyOptions& options);
-Cooked cook(const Problem& problem, const Recipe& recipe, const Cooked& linear, const ssm::ModelSpec& spec,
-            const IdentifyOptions& options);
+/// Trains a choice. `linear` is the linear model of the same data that a Gaussian process starts from.
+FittedCandidate fit_linear_candidate(const Problem& problem, const LinearChoice& choice,
+                                     const IdentifyOptions& options);
+FittedCandidate fit_candidate(const Problem& problem, const StructureChoice& choice, const FittedCandidate& linear,
+                              const ssm::ModelSpec& spec, const IdentifyOptions& options);
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,17 +1,21 @@
-#include "gpilot/inference/subspace.hpp"
+#include "gpilot/identify/subspace.hpp"
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/linalg/eigenvalues.hpp"
+#include "gpilot/linalg/least_squares.hpp"
+#include "gpilot/linalg/singular.hpp"
+#include "gpilot/linalg/solve.hpp"
+#include "gpilot/ssm/series.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
@@ -72,27 +76,17 @@ Matrix hankel(const Matrix& columns, const std::vector<Index>& starts, Index fir
 
 /// Pulls poles beyond the radius back to it.
 Matrix stabilised(const Matrix& A, double radius) {
-  if (spectral_radius(A) <= radius) {
+  if (linalg::spectral_radius(A) <= radius) {
     return A;
   }
-  const Eigen::EigenSolver<Matrix> eigen(A);
-  Eigen::VectorXcd poles = eigen.eigenvalues();
-  for (Index i = 0; i < poles.size(); ++i) {
-    poles(i) *= std::min(1.0, radius / std::abs(poles(i)));
-  }
-  const Eigen::MatrixXcd V = eigen.eigenvectors();
-  const Matrix stable = (V * poles.asDiagonal() * V.inverse()).real();
-  if (stable.allFinite() && spectral_radius(stable) <= radius * (1.0 + 1e-6)) {
+  const Matrix stable = linalg::with_moduli_at_most(A, radius);
+  if (stable.allFinite() && linalg::spectral_radius(stable) <= radius * (1.0 + 1e-6)) {
     return stable;
   }
-  return A * (radius / spectral_radius(A));  // a Jordan block has no basis of eigenvectors
+  return A * (radius / linalg::spectral_radius(A));  // a Jordan block has no basis of eigenvectors
 }
 
 }  // namespace
-
-double spectral_radius(const Matrix& A) {
-  return A.eigenvalues().cwiseAbs().maxCoeff();
-}
 
 Matrix simulate(const LinearDynamics& model, const ssm::Series& series) {
   Matrix y(model.C.rows(), series.rows());
@@ -112,33 +106,40 @@ Matrix simulate(const LinearDynamics& model, const ssm::Series& series) {
   return y;
 }
 
-Subspace find_subspace(const ssm::Series& series, Index block_rows) {
+Subspace find_subspace(const ssm::Series& series, Index block_rows, Index order) {
   const Index P = series.controls.rows();
   const Index E = series.outputs.rows();
-  constexpr Index kSpare = 10;  // windows beyond the unknowns
-  for (Index i = block_rows; i >= 2; --i) {
+  constexpr Index kSpare = 10;       // windows beyond the unknowns
+  constexpr Index kFewestSpare = 1;  // where rows are few: refinement by the simulated outputs follows
+  const Index least = std::max<Index>(2, std::min(block_rows, (std::max<Index>(1, order) + E - 1) / E + 1));
+  std::vector<std::pair<Index, Index>> sizes;  // block rows and spare windows, in the order of preference
+  for (Index i = block_rows; i >= least; --i) {
+    sizes.emplace_back(i, kSpare);
+  }
+  sizes.emplace_back(least, kFewestSpare);
+  for (const auto& [i, spare] : sizes) {
     for (const bool fill : {false, true}) {
       const Matrix outputs = fill ? interpolated(series) : series.outputs;
       const std::vector<Index> starts = complete_windows(series, outputs, 2 * i);
       const Index unknowns = (2 * P + 2 * E) * i;
-      if (static_cast<Index>(starts.size()) < unknowns + kSpare) {
+      if (static_cast<Index>(starts.size()) < unknowns + spare) {
         continue;
       }
       // LQ decomposition of (future inputs; past inputs, past outputs; future outputs), by the QR of its transpose.
       Matrix H(static_cast<Index>(starts.size()), unknowns);
       H << hankel(series.controls, starts, i, i), hankel(series.controls, starts, 0, i), hankel(outputs, starts, 0, i),
           hankel(outputs, starts, i, i);
-      const Matrix R = Eigen::HouseholderQR<Matrix>(H).matrixQR().topRows(unknowns).triangularView<Eigen::Upper>();
+      const Matrix R = linalg::upper_factor(H);
       // The part of the future that the past explains and future inputs do not [E i x (P + E) i].
       const Matrix L32 = R.block(P * i, (2 * P + E) * i, (P + E) * i, E * i).transpose();
-      const Eigen::JacobiSVD<Matrix> svd(L32, Eigen::ComputeThinU);
-      return {svd.singularValues(), svd.matrixU(), E};
+      const linalg::LeftSingular svd(L32);
+      return {svd.values, svd.U, E};
     }
   }
   throw InputError(
-      fmt::format("subspace identification: {} rows in {} sequence(s) are too few for {} input(s) and {} "
-                  "output(s), expected at least {} in one sequence",
-                  series.rows(), series.sequences(), P, E, 4 * (P + E) + kSpare + 3));
+      fmt::format("subspace identification: {} rows in {} sequence(s) are too few for {} input(s), {} "
+                  "output(s) and order {}, expected at least {} in one sequence",
+                  series.rows(), series.sequences(), P, E, order, 2 * (P + E + 1) * least + kFewestSpare - 1));
 }
 
 LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Index order, double max_radius,
@@ -156,7 +157,7 @@ LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Inde
       subspace.observability.leftCols(order) * subspace.singular_values.head(order).cwiseSqrt().asDiagonal();
   model.C = O.topRows(E);
   // A little inside the limit, so that refinement is not caught at it.
-  model.A = stabilised(O.topRows(rows - E).colPivHouseholderQr().solve(O.bottomRows(rows - E)), max_radius - kInside);
+  model.A = stabilised(linalg::least_squares(O.topRows(rows - E), O.bottomRows(rows - E)), max_radius - kInside);
   // y is linear in B, d and the first states: one simulation for each.
   const Index offsets = offset_per_sequence ? S : 0;
   const Index unknowns = order * P + E + order * S + E * offsets;
@@ -199,7 +200,7 @@ LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Inde
   if (offsets > 0) {  // the common offset takes the mean of them
     normal.diagonal().tail(E * S).array() += 1e-3 * static_cast<double>(series.rows()) / static_cast<double>(S);
   }
-  const Vector solution = normal.ldlt().solve(right);
+  const Vector solution = linalg::solve_symmetric(normal, right);
   if (!solution.allFinite()) {
     throw NumericalError("subspace identification: the inputs' effect cannot be solved for");
   }
@@ -210,4 +211,4 @@ LinearDynamics realise(const Subspace& subspace, const ssm::Series& series, Inde
   return model;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,12 +1,13 @@
-#include "gpilot/inference/validation.hpp"
+#include "gpilot/identify/validation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "gpilot/ssm/predict.hpp"
+#include "gpilot/ssm/scaling.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 namespace {
 
@@ -66,14 +67,14 @@ void ValidationErrors::add(const ValidationErrors& other) {
   count += other.count;
 }
 
-ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Component& component,
+ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed) {
   ssm::Model model;
   model.spec = spec;
   model.scaling = scaling;
   model.seed = seed;
-  const ssm::Predictor predictor(model, component);
-  const Index draws = component.structure.inducing > 0 ? kDraws : 0;
+  const ssm::Predictor predictor(model, dynamics);
+  const Index draws = dynamics.structure.inducing > 0 ? kDraws : 0;
   ValidationErrors errors;
   errors.absolute.resize(static_cast<std::size_t>(unit.size()));
   errors.sd.resize(static_cast<std::size_t>(unit.size()));
@@ -109,4 +110,4 @@ double spread_of(const std::vector<double>& absolute) {
   return sorted[static_cast<std::size_t>(at)] / kNormalQuantile;
 }
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

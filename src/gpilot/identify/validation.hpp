@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/scaling.hpp"
 
 /// Validation by free runs inside the training rows. Every fold leaves outputs out, so that a model trained on it knows
 /// nothing of them, and runs free over just those rows from the filtered state before them.
-namespace gpilot::inference {
+namespace gpilot::identify {
 
 /// Rows [begin, end) of a sequence.
 struct Block {
@@ -41,11 +42,11 @@ struct ValidationErrors {
   void add(const ValidationErrors& other);
 };
 
-/// Free runs of a component trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations.
-ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Component& component,
+/// Free runs of dynamics trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations.
+ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed);
 
 /// The standard deviation of the normal distribution that has 90 % of these absolute values within its central 90 %.
 double spread_of(const std::vector<double>& absolute);
 
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

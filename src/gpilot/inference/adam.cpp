@@ -3,14 +3,17 @@
 #include <cmath>
 #include <utility>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/tied.hpp"
 #include "gpilot/inference/whitening.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
+// As Kingma and Ba (2015) recommend.
 constexpr double kFirstDecay = 0.9;
 constexpr double kSecondDecay = 0.999;
 constexpr double kEpsilon = 1e-8;

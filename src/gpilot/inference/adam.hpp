@@ -6,6 +6,7 @@
 
 #include "gpilot/inference/priors.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 

@@ -7,21 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "fitter.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/batches.hpp"
+#include "gpilot/inference/candidate_search.hpp"
+#include "gpilot/inference/linearised.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/angles.hpp"
-#include "gpilot/ssm/summary.hpp"
-#include "linearised.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/report.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
 constexpr int kSmoothingSteps = 20;           ///< most of a piece
-constexpr double kSmoothingTolerance = 1e-5;  ///< a smoothing step that gains less per row ends a piece
+constexpr double kSmoothingTolerance = 1e-5;  ///< a smoothing step that gains less per row ends a piece; by feel
 constexpr double kEvaluationsPerRow = 6.0;    ///< of a pass, for the time left
 constexpr double kShareUsed = 0.5;            ///< of the evaluations that a training may use, for the time left
 constexpr Index kMostPoints = 4000;           ///< for the linearisation
@@ -94,9 +98,9 @@ ssm::Sequence part_of(const ssm::Sequence& s, Index first, Index end) {
 }  // namespace
 
 /// One call of fit_batches().
-class BatchFitter {
+class BatchSearch {
  public:
-  BatchFitter(const Recordings& recordings, const ssm::ModelSpec& spec, const FitOptions& options,
+  BatchSearch(const Recordings& recordings, const ssm::ModelSpec& spec, const FitOptions& options,
               const BatchOptions& batches)
       : recordings_(recordings), spec_(spec), options_(options), batches_(batches), open_(spec), inner_(options) {
     // A sub-sequence may start anywhere: what is known of the recording's first state says nothing of it.
@@ -149,7 +153,7 @@ class BatchFitter {
 };
 
 /// What follows is `work` of the whole; what came before is done.
-void BatchFitter::set_stage(double work) {
+void BatchSearch::set_stage(double work) {
   if (options_.on_progress) {
     inner_.on_progress = [this, work, done = work_done_](const Progress& p) {
       options_.on_progress({p.stage, (done + p.fraction * work) / work_total_, p.objective});
@@ -158,7 +162,7 @@ void BatchFitter::set_stage(double work) {
   work_done_ += work;
 }
 
-std::vector<ssm::Dataset> BatchFitter::read_batches() const {
+std::vector<ssm::Dataset> BatchSearch::read_batches() const {
   const std::vector<std::vector<Window>> drawn = draw_batches(recordings_, batches_, options_.seed);
   struct Place {
     Window window;
@@ -187,19 +191,19 @@ std::vector<ssm::Dataset> BatchFitter::read_batches() const {
 }
 
 /// Every further batch gives an estimate of its own, from where the last one ended; the model's is their mean.
-void BatchFitter::train_further(const std::vector<ssm::Dataset>& data) {
+void BatchSearch::train_further(const std::vector<ssm::Dataset>& data) {
   ssm::Parameters mean = model_.gp.parameters;
-  ssm::Component from = model_.gp;
+  ssm::Dynamics from = model_.gp;
   for (std::size_t k = 1; k < data.size() && !stopped(); ++k) {
     set_stage(work_further_);
-    Fitter fitter(data[k], open_, inner_, &model_);
-    const ssm::StatePosterior q = smooth(linearised(from, points_), fitter.series());
-    Trained trained = fitter.retrain(from, free_, nodes_, q);
+    CandidateSearch search(data[k], open_, inner_, &model_);
+    const ssm::StatePosterior q = smooth(linearised(from, points_), search.series());
+    TrainedCandidate trained = search.retrain(from, free_, nodes_, q);
     if (stopped()) {
       break;
     }
     model_.report.evaluations += trained.report.evaluations;
-    from = std::move(trained.component);
+    from = std::move(trained.dynamics);
     ++trained_;
     ssm::Parameters difference = from.parameters;
     add_scaled(difference, -1.0, mean);
@@ -210,22 +214,23 @@ void BatchFitter::train_further(const std::vector<ssm::Dataset>& data) {
 
 /// q(v) at the mean parameters, from one batch: what the first pass starts with. Smoothing steps alone would be slow to
 /// agree on it, since q(x) and q(v) hold each other where the process noise is small.
-void BatchFitter::weights_of_batch(const ssm::Dataset& data) {
-  const Fitter fitter(data, open_, inner_, &model_);
-  ssm::Elbo elbo(model_.gp.structure, fitter.series(), nodes_, options_.threads);
+void BatchSearch::weights_of_batch(const ssm::Dataset& data) {
+  const CandidateSearch search(data, open_, inner_, &model_);
+  ssm::Elbo elbo(model_.gp.structure, search.series(), nodes_, options_.threads);
   ssm::Free held{.kernel = false, .linear_sd = false, .mean = false, .inducing = false, .q = {}, .r = {}};
   held.q = Vector::Zero(model_.gp.structure.states);
   held.r = Vector::Zero(model_.gp.structure.outputs);
-  Trainer trainer(elbo, priors_, held, model_.gp.parameters, smooth(linearised(model_.gp, points_), fitter.series()));
-  trainer.on_evaluation([this](double) { return !stopped(); });
-  trainer.e_step(kSmoothingSteps, kSmoothingTolerance * static_cast<double>(fitter.series().rows()));
-  trainer.polish(options_.polish);
-  model_.gp.weights = trainer.weights();
-  model_.states = trainer.states();
-  model_.starts = fitter.series().start;
+  BoundOptimiser optimiser(elbo, priors_, held, model_.gp.parameters,
+                           smooth(linearised(model_.gp, points_), search.series()));
+  optimiser.on_evaluation([this](double) { return !stopped(); });
+  optimiser.e_step(kSmoothingSteps, kSmoothingTolerance * static_cast<double>(search.series().rows()));
+  optimiser.polish(options_.polish);
+  model_.gp.weights = optimiser.weights();
+  model_.states = optimiser.states();
+  model_.starts = search.series().start;
 }
 
-std::vector<BatchFitter::Piece> BatchFitter::pieces() const {
+std::vector<BatchSearch::Piece> BatchSearch::pieces() const {
   std::vector<Piece> all;
   for (Index r = 0; r < recordings_.count(); ++r) {
     const Index rows = recordings_.rows(r);
@@ -240,7 +245,7 @@ std::vector<BatchFitter::Piece> BatchFitter::pieces() const {
 }
 
 /// Smooths a piece at the present q(v) and adds what its own transitions say of the function.
-void BatchFitter::smooth_piece(const Piece& piece, const ssm::Sequence& rows, bool last) {
+void BatchSearch::smooth_piece(const Piece& piece, const ssm::Sequence& rows, bool last) {
   ssm::Structure structure = model_.gp.structure;
   if (piece.smoothed.begin > 0) {
     structure.x0_mean = linear_->start.mean;
@@ -253,16 +258,16 @@ void BatchFitter::smooth_piece(const Piece& piece, const ssm::Sequence& rows, bo
   start.start = ssm::start_prior(structure, false);
   start.broad_start = ssm::start_prior(structure, true);
   ssm::Elbo elbo(structure, series, nodes_, options_.threads);
-  Trainer trainer(elbo, priors_, free_, model_.gp.parameters, smooth(start, series), &model_.gp.weights);
-  trainer.on_evaluation([this](double) { return !stopped(); });
-  trainer.e_step(kSmoothingSteps, kSmoothingTolerance * static_cast<double>(series.rows()));
-  model_.report.evaluations += trainer.evaluations();
+  BoundOptimiser optimiser(elbo, priors_, free_, model_.gp.parameters, smooth(start, series), &model_.gp.weights);
+  optimiser.on_evaluation([this](double) { return !stopped(); });
+  optimiser.e_step(kSmoothingSteps, kSmoothingTolerance * static_cast<double>(series.rows()));
+  model_.report.evaluations += optimiser.evaluations();
 
   // The transition into the first own row belongs to this piece, so it begins a row earlier.
   const Index first = std::max<Index>(0, piece.own.begin - 1) - piece.smoothed.begin;
   const Index end = piece.own.end - piece.smoothed.begin;
   const ssm::Series own = ssm::concatenate({part_of(scaled, first, end)});
-  const ssm::StatePosterior q = part_of(trainer.states(), first, end);
+  const ssm::StatePosterior q = part_of(optimiser.states(), first, end);
   ssm::Elbo counted(structure, own, nodes_, options_.threads);
   counted.value(model_.gp.parameters, q, &model_.gp.weights);
   for (std::size_t g = 0; g < statistics_.size(); ++g) {
@@ -278,9 +283,9 @@ void BatchFitter::smooth_piece(const Piece& piece, const ssm::Sequence& rows, bo
 
 /// One pass over all rows: q(x) of every piece at the present q(v), then the optimal q(v) of all pieces together.
 /// Returns false, and leaves q(v), when it was stopped.
-bool BatchFitter::sweep(const std::vector<Piece>& pieces, const std::string& name) {
+bool BatchSearch::sweep(const std::vector<Piece>& pieces, const std::string& name) {
   set_stage(work_sweep_);
-  const ssm::Component& gp = model_.gp;
+  const ssm::Dynamics& gp = model_.gp;
   linear_ = linearised(gp, points_);
   statistics_.clear();
   for (const gp::Weights& v : gp.weights) {
@@ -312,11 +317,11 @@ bool BatchFitter::sweep(const std::vector<Piece>& pieces, const std::string& nam
 }
 
 /// What is declared of the first state, the outputs' statistics over all rows, and the report.
-void BatchFitter::finish(double seconds) {
+void BatchSearch::finish(double seconds) {
   const ssm::Structure declared = ssm::make_structure(spec_, model_.scaling, recordings_.total_rows());
-  for (ssm::Component* component : {&model_.gp, &model_.linear}) {
-    component->structure.x0_mean = declared.x0_mean;
-    component->structure.x0_sd = declared.x0_sd;
+  for (ssm::Dynamics* dynamics : {&model_.gp, &model_.linear}) {
+    dynamics->structure.x0_mean = declared.x0_mean;
+    dynamics->structure.x0_sd = declared.x0_sd;
   }
   model_.spec = spec_;
   if (swept_ > 0) {
@@ -337,7 +342,7 @@ void BatchFitter::finish(double seconds) {
   add(ssm::kSequencesSetting, recordings_.count());
   report.seconds = seconds;
   if (stopped()) {
-    report.status = "interrupted";
+    report.status = ssm::FitStatus::kInterrupted;
     report.message = fmt::format(
         "training was stopped after {} of {} batches and {} of {} passes over all rows; this is the best model so far",
         trained_, batches_.count, swept_, batches_.sweeps);
@@ -347,17 +352,17 @@ void BatchFitter::finish(double seconds) {
   }
 }
 
-ssm::Model BatchFitter::run() {
+ssm::Model BatchSearch::run() {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<ssm::Dataset> data = read_batches();
   set_stage(work_first_);
   {
-    Fitter fitter(data.front(), open_, inner_, nullptr);
-    model_ = fitter.run();
-    free_ = fitter.chosen_free();
-    priors_ = fitter.priors();
-    nodes_ = fitter.nodes();
-    points_ = thinned(transition_inputs(model_.gp.structure, fitter.series(), model_.states));
+    CandidateSearch search(data.front(), open_, inner_, nullptr);
+    model_ = search.run();
+    free_ = search.chosen_free();
+    priors_ = search.priors();
+    nodes_ = search.nodes();
+    points_ = thinned(transition_inputs(model_.gp.structure, search.series(), model_.states));
     trained_ = 1;
   }
   if (!stopped()) {
@@ -394,7 +399,7 @@ ssm::Model fit_batches(const Recordings& recordings, const ssm::ModelSpec& spec,
     return fit(data, spec, options);
   }
   spec.validate();
-  return BatchFitter(recordings, spec, options, batches).run();
+  return BatchSearch(recordings, spec, options, batches).run();
 }
 
 }  // namespace gpilot::inference

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 
 namespace gpilot::inference {
 

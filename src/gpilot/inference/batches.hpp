@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpilot/inference/fit.hpp"
+#include "gpilot/inference/options.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/model.hpp"
 
@@ -47,18 +47,6 @@ class RecordingsInMemory final : public Recordings {
 
  private:
   const ssm::Dataset& data_;
-};
-
-struct BatchOptions {
-  Index rows = 2000;    ///< rows of a batch
-  Index length = 200;   ///< rows of a sub-sequence
-  int count = 3;        ///< batches
-  int sweeps = 2;       ///< passes over all rows at the end
-  Index piece = 4096;   ///< rows that a pass smooths at a time
-  Index overlap = 100;  ///< rows before and after a piece that are smoothed with it and then dropped
-
-  /// Throws InputError naming the field.
-  void validate() const;
 };
 
 /// The sub-sequences of every batch, spread evenly over all rows with a random start in each part.

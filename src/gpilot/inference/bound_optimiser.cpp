@@ -1,26 +1,30 @@
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/inference/whitening.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kSmallestDamping = 1.0 / 64.0;
-constexpr double kPolishTolerance = 1e-5;
-constexpr double kSettled = 1e-4;
+// By feel, not measured.
+constexpr double kSmallestDamping = 1.0 / 64.0;  ///< of a smoothing step: six halvings, then it is given up
+constexpr double kPolishTolerance = 1e-5;        ///< of the last L-BFGS: relative, over five iterations
+constexpr double kSettled = 1e-4;                ///< relative gain of smoothing and polish that counts as none
 
 }  // namespace
 
-Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
-                 const std::vector<gp::Weights>* given)
+BoundOptimiser::BoundOptimiser(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
+                               const std::vector<gp::Weights>* given)
     : elbo_(elbo),
       priors_(std::move(priors)),
       free_(std::move(free)),
@@ -30,15 +34,17 @@ Trainer::Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters
   candidate_ = q_;
   objective_ = evaluate(p_, q_);
   if (objective_ == -kInfinity) {
-    throw NumericalError("training: the bound cannot be evaluated at the start");
+    throw NumericalError(fmt::format("training: the bound cannot be evaluated at the start: {}", infeasible_));
   }
   bound_ = last_bound_;
   gradient_is_current_ = true;
   trace_.push_back(objective_);
 }
 
-/// Objective with gradients in p_bar_, q_bar_; -infinity where the bound is not defined, and once training is stopped.
-double Trainer::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q) {
+/// Objective with gradients in p_bar_, q_bar_; -infinity once training is stopped. Steps may go too far, to where a
+/// factorisation fails or the bound is not finite: such a point is infeasible, -infinity as well, and infeasible_ says
+/// why. This is the only place that recovers from a NumericalError of the bound.
+double BoundOptimiser::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q) {
   if (stopped_ || (on_evaluation_ && !on_evaluation_(objective_))) {
     stopped_ = true;
     message_ = "stopped";
@@ -49,14 +55,14 @@ double Trainer::evaluate(const ssm::Parameters& p, const ssm::StatePosterior& q)
   try {
     last_bound_ = elbo_.gradient(p, q, p_bar_, q_bar_, given_);
   } catch (const NumericalError& error) {
-    message_ = error.what();
+    infeasible_ = error.what();
     return -kInfinity;
   }
   return last_bound_ + priors_.log_density(p, &p_bar_);
 }
 
 /// Brings the gradients back to (p_, q_) after evaluations elsewhere. Returns false once training is stopped.
-bool Trainer::refresh() {
+bool BoundOptimiser::refresh() {
   if (!gradient_is_current_) {
     const double value = evaluate(p_, q_);
     if (stopped_) {
@@ -70,7 +76,7 @@ bool Trainer::refresh() {
 }
 
 /// Takes p_ and q_, which were just set, as the new point.
-void Trainer::move_to(double objective) {
+void BoundOptimiser::move_to(double objective) {
   gradient_is_current_ = false;
   objective_ = objective;
   bound_ = objective - priors_.log_density(p_, nullptr);
@@ -78,11 +84,11 @@ void Trainer::move_to(double objective) {
   accept();
 }
 
-void Trainer::accept() {
+void BoundOptimiser::accept() {
   trace_.push_back(objective_);
 }
 
-double Trainer::e_step(int steps, double tolerance) {
+double BoundOptimiser::e_step(int steps, double tolerance) {
   if (!elbo_.structure().shifts.empty()) {
     return 0.0;  // rows without noise have no information form: the polish moves their q(x)
   }
@@ -126,7 +132,7 @@ double Trainer::e_step(int steps, double tolerance) {
   return objective_ - before;
 }
 
-double Trainer::m_step(int iterations) {
+double BoundOptimiser::m_step(int iterations) {
   const double before = objective_;
   const Index count = ssm::free_count(p_, free_);
   if (count == 0 || stopped_) {
@@ -150,7 +156,7 @@ double Trainer::m_step(int iterations) {
   return objective_ - before;
 }
 
-double Trainer::polish(int iterations, double tolerance) {
+double BoundOptimiser::polish(int iterations, double tolerance) {
   const double before = objective_;
   if (stopped_) {
     return 0.0;
@@ -169,9 +175,15 @@ double Trainer::polish(int iterations, double tolerance) {
     gradient *= -1.0;
     return -value;
   };
+  infeasible_.clear();
   const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = tolerance});
-  message_ = result.message;
-  converged_ = result.converged;
+  converged_ = result.converged();
+  if (!stopped_) {
+    message_ = result.message();
+    if (result.stop == LbfgsStop::kLineSearch && !infeasible_.empty()) {
+      message_ += fmt::format("; the bound could not be evaluated at a point it tried: {}", infeasible_);
+    }
+  }
   if (-result.value > objective_) {
     ssm::unpack(flat.head(parameters), free_, p_);
     whitening.to_states(flat.tail(whitening.size()), q_);
@@ -180,7 +192,7 @@ double Trainer::polish(int iterations, double tolerance) {
   return objective_ - before;
 }
 
-int Trainer::rounds(int rounds, int e_steps, int m_iterations, double tolerance) {
+int BoundOptimiser::rounds(int rounds, int e_steps, int m_iterations, double tolerance) {
   for (int k = 0; k < rounds; ++k) {
     const double start = objective_;
     e_step(e_steps);
@@ -192,7 +204,7 @@ int Trainer::rounds(int rounds, int e_steps, int m_iterations, double tolerance)
   return rounds;
 }
 
-void Trainer::finish(int iterations) {
+void BoundOptimiser::finish(int iterations) {
   constexpr int kTries = 3;
   for (int k = 0; k < kTries; ++k) {
     const double gain = polish(iterations, kPolishTolerance);
@@ -209,7 +221,7 @@ void Trainer::finish(int iterations) {
   }
 }
 
-std::vector<gp::Weights> Trainer::weights() {
+std::vector<gp::Weights> BoundOptimiser::weights() {
   elbo_.value(p_, q_, given_);
   gradient_is_current_ = false;
   return elbo_.weights();

@@ -9,17 +9,18 @@
 #include "gpilot/inference/priors.hpp"
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 
 /// Coordinate ascent on the one bound, from one start: the state posterior by natural-gradient smoothing steps (E),
 /// kernel, inducing points and noises by L-BFGS (M), both together by L-BFGS in whitened coordinates (polish). Every
 /// step is kept only if the objective (bound plus log prior) rises: within a start it never falls.
-class Trainer {
+class BoundOptimiser {
  public:
-  /// With `given`, which must outlive the trainer, q(v) is held at it instead of being the optimal one.
-  Trainer(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
-          const std::vector<gp::Weights>* given = nullptr);
+  /// With `given`, which must outlive the optimiser, q(v) is held at it instead of being the optimal one.
+  BoundOptimiser(ssm::Elbo& elbo, Priors priors, ssm::Free free, ssm::Parameters p, ssm::StatePosterior q,
+                 const std::vector<gp::Weights>* given = nullptr);
 
   /// Called before every evaluation of the bound with the objective so far; when it returns false, training ends where
   /// it stands, and every further step does nothing.
@@ -51,7 +52,7 @@ class Trainer {
   const std::vector<double>& trace() const { return trace_; }
   int evaluations() const { return evaluations_; }
   bool converged() const { return converged_; }
-  /// Why the last step stopped short; empty when it did not.
+  /// Why the last polish stopped short, or "stopped"; empty when it converged.
   const std::string& message() const { return message_; }
 
  private:
@@ -75,6 +76,7 @@ class Trainer {
   int evaluations_ = 0;
   std::vector<double> trace_;
   std::string message_;
+  std::string infeasible_;  ///< why the bound could not be evaluated where it last could not
   bool converged_ = false;
   ChainPotentials current_, target_, mixed_;
   ssm::StatePosterior candidate_;

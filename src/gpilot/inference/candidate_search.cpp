@@ -1,4 +1,4 @@
-#include "fitter.hpp"
+#include "gpilot/inference/candidate_search.hpp"
 
 #include <fmt/format.h>
 
@@ -7,17 +7,23 @@
 #include <iterator>
 #include <utility>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/adam.hpp"
 #include "gpilot/inference/predictive_density.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/inference/tied.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
+// Cut and trusted ratio are by trial on kink and TRAS (docs/decisions/process-noise.md). The rest is by feel, not
+// measured; the first two are centres of weak priors (docs/math/model.md).
 constexpr double kGpNoise = 0.08;         ///< prior centre of a GP row's process sd, scaled
 constexpr double kKinematicNoise = 0.02;  ///< the same of a kinematic row
 constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends the rounds
@@ -39,8 +45,8 @@ bool contains(const std::vector<Index>& rows, Index d) {
 
 }  // namespace
 
-Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
-               const ssm::Model* previous)
+CandidateSearch::CandidateSearch(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
+                                 const ssm::Model* previous)
     : spec_(spec),
       options_(options),
       previous_(previous),
@@ -80,15 +86,15 @@ Fitter::Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   }
 }
 
-double Fitter::observed_values() const {
+double CandidateSearch::observed_values() const {
   return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
 }
 
 /// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
 /// paid for, as in Akaike's criterion (its correction for few data would hold a Gaussian process back too long).
-Trained Fitter::judged(Trained t) const {
-  const ssm::Transition transition(t.component.structure, t.component.parameters, t.component.weights);
-  for (const gp::Weights& v : t.component.weights) {
+TrainedCandidate CandidateSearch::judged(TrainedCandidate t) const {
+  const ssm::Transition transition(t.dynamics.structure, t.dynamics.parameters, t.dynamics.weights);
+  for (const gp::Weights& v : t.dynamics.weights) {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
   t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
@@ -96,45 +102,45 @@ Trained Fitter::judged(Trained t) const {
   return t;
 }
 
-Trained Fitter::finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const {
-  return judged(result_of(std::move(name), trainer, elbo));
+TrainedCandidate CandidateSearch::finish(std::string name, BoundOptimiser& optimiser, const ssm::Elbo& elbo) const {
+  return judged(result_of(std::move(name), optimiser, elbo));
 }
 
-Trained Fitter::result_of(std::string name, Trainer& trainer, const ssm::Elbo& elbo) {
-  Trained t;
+TrainedCandidate CandidateSearch::result_of(std::string name, BoundOptimiser& optimiser, const ssm::Elbo& elbo) {
+  TrainedCandidate t;
   t.name = std::move(name);
-  t.component = {elbo.structure(), trainer.parameters(), trainer.weights()};
-  t.q = trainer.states();
-  t.free = trainer.free();
-  t.converged = trainer.converged();
-  t.report.bound = trainer.bound();
-  t.report.objective = trainer.objective();
-  t.report.trace = trainer.trace();
-  t.report.evaluations = trainer.evaluations();
-  t.report.message = trainer.message();
+  t.dynamics = {elbo.structure(), optimiser.parameters(), optimiser.weights()};
+  t.q = optimiser.states();
+  t.free = optimiser.free();
+  t.converged = optimiser.converged();
+  t.report.bound = optimiser.bound();
+  t.report.objective = optimiser.objective();
+  t.report.trace = optimiser.trace();
+  t.report.evaluations = optimiser.evaluations();
+  t.report.message = optimiser.message();
   t.report.extra_jitter = elbo.regression().extra_jitter();
   return t;
 }
 
-Trained Fitter::retrain(const ssm::Component& from, const ssm::Free& free, const gp::Nodes& nodes,
-                        const ssm::StatePosterior& q) {
+TrainedCandidate CandidateSearch::retrain(const ssm::Dynamics& from, const ssm::Free& free, const gp::Nodes& nodes,
+                                          const ssm::StatePosterior& q) {
   progress_.begin("batch", 0.0);
   ssm::Elbo elbo(from.structure, series_, nodes, options_.threads);
-  Trainer trainer(elbo, priors_, free, from.parameters, q);
-  train(trainer);
-  return result_of("batch", trainer, elbo);
+  BoundOptimiser optimiser(elbo, priors_, free, from.parameters, q);
+  train(optimiser);
+  return result_of("batch", optimiser, elbo);
 }
 
-void Fitter::train(Trainer& trainer) const {
-  trainer.on_evaluation([this](double objective) { return progress_.evaluated(objective); });
+void CandidateSearch::train(BoundOptimiser& optimiser) const {
+  optimiser.on_evaluation([this](double objective) { return progress_.evaluated(objective); });
   if (options_.method == Method::kEm) {
-    trainer.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
+    optimiser.rounds(options_.rounds, options_.e_steps, options_.m_iterations, kRoundTolerance);
   }
-  trainer.finish(options_.polish);
+  optimiser.finish(options_.polish);
 }
 
 /// The model without its GP: linear rows with Bayesian weights.
-Trained Fitter::train_linear(int restart) {
+TrainedCandidate CandidateSearch::train_linear(int restart) {
   const double drift_sd = kDrifts[static_cast<std::size_t>(restart) % std::size(kDrifts)];
   progress_.begin("linear", 0.0);
   ssm::Structure linear = structure_;
@@ -158,15 +164,15 @@ Trained Fitter::train_linear(int restart) {
   }
   ssm::StatePosterior q = kinematic_start(linear, series_, p, drift_sd);
   ssm::Elbo elbo(linear, series_, nodes_, options_.threads);
-  Trainer trainer(elbo, priors_, free, std::move(p), std::move(q));
-  train(trainer);
-  return finish("linear", trainer, elbo);
+  BoundOptimiser optimiser(elbo, priors_, free, std::move(p), std::move(q));
+  train(optimiser);
+  return finish("linear", optimiser, elbo);
 }
 
 /// The GP begins where the linear model ended, with its inducing points at the smoothed states.
-ssm::Parameters Fitter::gp_start(const Trained& linear, std::uint32_t restart) const {
+ssm::Parameters CandidateSearch::gp_start(const TrainedCandidate& linear, std::uint32_t restart) const {
   ssm::Parameters p = start_;
-  const ssm::Parameters& from = linear.component.parameters;
+  const ssm::Parameters& from = linear.dynamics.parameters;
   p.C = from.C;
   p.d = from.d;
   p.log_r = from.log_r;
@@ -182,7 +188,7 @@ ssm::Parameters Fitter::gp_start(const Trained& linear, std::uint32_t restart) c
   return p;
 }
 
-void Fitter::set_initial_kernel(ssm::Parameters& p) const {
+void CandidateSearch::set_initial_kernel(ssm::Parameters& p) const {
   const auto& paper = options_.paper_start;
   p.log_variance.setConstant(paper ? std::log(paper->variance) : priors_.log_variance.mean);
   p.log_length_scales.setConstant(paper ? std::log(paper->length_scale) : priors_.log_length_scale.mean);
@@ -190,32 +196,32 @@ void Fitter::set_initial_kernel(ssm::Parameters& p) const {
 
 /// Wide posteriors and short length scales fool a coarse rule: the bound then rises where it should not. Compares with
 /// the next finer rule; more than a hundredth of a nat a value is too much.
-bool Fitter::nodes_suffice(const Trainer& trainer, int level) const {
+bool CandidateSearch::nodes_suffice(const BoundOptimiser& optimiser, int level) const {
   gp::Nodes finer;
   if (spec_.nodes != gp::NodeRule::kAuto || spec_.node_points > 0 ||
       !gp::refined_nodes(structure_.states, level + 1, finer)) {
     return true;
   }
   ssm::Elbo check(structure_, series_, finer, options_.threads);
-  return std::abs(check.value(trainer.parameters(), trainer.states()) - trainer.bound()) <
+  return std::abs(check.value(optimiser.parameters(), optimiser.states()) - optimiser.bound()) <
          0.5 + 0.01 * observed_values();
 }
 
-Trained Fitter::train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q) {
+TrainedCandidate CandidateSearch::train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q) {
   for (;;) {
     progress_.begin(name, 0.0);
     ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
-    Trainer trainer(elbo, priors_, free_, p, q);
-    train(trainer);
-    if (trainer.stopped() || nodes_suffice(trainer, node_level_)) {
-      return finish(std::move(name), trainer, elbo);
+    BoundOptimiser optimiser(elbo, priors_, free_, p, q);
+    train(optimiser);
+    if (optimiser.stopped() || nodes_suffice(optimiser, node_level_)) {
+      return finish(std::move(name), optimiser, elbo);
     }
     gp::refined_nodes(structure_.states, ++node_level_, nodes_);
   }
 }
 
 /// The paper's training: from our start or from its own, or on from the previous model.
-Trained Fitter::train_paper(const Trained& linear) {
+TrainedCandidate CandidateSearch::train_paper(const TrainedCandidate& linear) {
   ssm::Parameters p;
   ssm::StatePosterior q;
   std::vector<gp::Weights> weights;
@@ -246,21 +252,21 @@ Trained Fitter::train_paper(const Trained& linear) {
                                }};
   progress_.begin("adam", 0.0);
   SampledResult result = train_sampled(elbo, priors_, free_, std::move(p), q, sampled, weights);
-  Trained t;
+  TrainedCandidate t;
   t.name = options_.tied ? "adam, tied q(x)" : "adam";
   t.report.bound = exact.value(result.parameters, result.states, &result.weights);
   t.report.objective = t.report.bound + priors_.log_density(result.parameters, nullptr);
   t.report.trace = std::move(result.trace);
   t.report.evaluations = result.evaluations;
   t.report.extra_jitter = exact.regression().extra_jitter();
-  t.component = {structure_, std::move(result.parameters), std::move(result.weights)};
+  t.dynamics = {structure_, std::move(result.parameters), std::move(result.weights)};
   t.q = std::move(result.states);
   t.converged = true;  // a fixed number of epochs is all that is asked for
   return judged(std::move(t));
 }
 
 /// The previous model's q(x) where the rows are the same, a constant-velocity smoother's beyond.
-ssm::StatePosterior Fitter::continued_states(const ssm::Parameters& p) const {
+ssm::StatePosterior CandidateSearch::continued_states(const ssm::Parameters& p) const {
   ssm::StatePosterior q = kinematic_start(structure_, series_, p, kDrifts[0]);
   const ssm::StatePosterior& old = previous_->states;
   const Index D = structure_.states;
@@ -279,7 +285,7 @@ ssm::StatePosterior Fitter::continued_states(const ssm::Parameters& p) const {
 
 /// From the previous model: its parameters and its q(x). Inducing points are placed anew when their number changed
 /// (more rows, or the previous model had none).
-Trained Fitter::warm_start() {
+TrainedCandidate CandidateSearch::warm_start() {
   ssm::Parameters p = previous_->gp.parameters;
   const ssm::StatePosterior q = continued_states(p);
   if (p.Z.rows() != structure_.inducing) {
@@ -290,30 +296,30 @@ Trained Fitter::warm_start() {
 
 /// The bound overrates process noise: a Gaussian q(x) pays for every nonlinearity, and noise makes it cheap. So cut it,
 /// hold it, train the rest again, and go on while the predictions improve (docs/decisions/process-noise.md).
-std::vector<Trained> Fitter::noise_path(const Trained& start) {
-  std::vector<Trained> path;
+std::vector<TrainedCandidate> CandidateSearch::noise_path(const TrainedCandidate& start) {
+  std::vector<TrainedCandidate> path;
   path.reserve(static_cast<std::size_t>(options_.noise_path));  // `last` points into it
   ssm::Free free = free_;
   for (const Index d : structure_.gp_rows()) {
     free.q(d) = 0.0;
   }
-  const Trained* last = &start;
+  const TrainedCandidate* last = &start;
   for (int k = 1; k <= options_.noise_path; ++k) {
     if (observed_values() < kTrustedRatio * last->determined || free.q == free_.q) {
       break;
     }
     std::string name = fmt::format("{}, process noise / {:g}", start.name, std::pow(1.0 / std::sqrt(kNoiseCut), k));
     progress_.begin(name, last->report.objective);
-    ssm::Parameters p = last->component.parameters;
+    ssm::Parameters p = last->dynamics.parameters;
     for (const Index d : structure_.gp_rows()) {
       if (free_.q(d) != 0.0) {
         p.log_q(d) += std::log(kNoiseCut);
       }
     }
     ssm::Elbo elbo(structure_, series_, nodes_, options_.threads);
-    Trainer trainer(elbo, priors_, free, std::move(p), last->q);
-    train(trainer);
-    path.push_back(finish(std::move(name), trainer, elbo));
+    BoundOptimiser optimiser(elbo, priors_, free, std::move(p), last->q);
+    train(optimiser);
+    path.push_back(finish(std::move(name), optimiser, elbo));
     if (path.back().density <= last->density || progress_.stopped()) {
       break;
     }

@@ -4,18 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "fit_progress.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/inference/fit_progress.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
 
 /// A model that training arrived at.
-struct Trained {
+struct TrainedCandidate {
   std::string name;
-  ssm::Component component;
+  ssm::Dynamics dynamics;
   ssm::StatePosterior q;
   ssm::Free free;  ///< what training moved
   ssm::FitReport report;
@@ -25,14 +29,15 @@ struct Trained {
 };
 
 /// One call of fit(): the scaled data, the priors, and every model that was trained on the way.
-class Fitter {
+class CandidateSearch {
  public:
-  Fitter(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options, const ssm::Model* previous);
+  CandidateSearch(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
+                  const ssm::Model* previous);
 
   ssm::Model run();
-  /// Trains a component further on this data, from q(x) of its rows, without candidates or judgement.
-  Trained retrain(const ssm::Component& from, const ssm::Free& free, const gp::Nodes& nodes,
-                  const ssm::StatePosterior& q);
+  /// Trains dynamics further on this data, from q(x) of its rows, without candidates or judgement.
+  TrainedCandidate retrain(const ssm::Dynamics& from, const ssm::Free& free, const gp::Nodes& nodes,
+                           const ssm::StatePosterior& q);
 
   const ssm::Series& series() const { return series_; }
   const gp::Nodes& nodes() const { return nodes_; }
@@ -41,25 +46,25 @@ class Fitter {
   const ssm::Free& chosen_free() const { return chosen_free_; }
 
  private:
-  Trained finish(std::string name, Trainer& trainer, const ssm::Elbo& elbo) const;
-  static Trained result_of(std::string name, Trainer& trainer, const ssm::Elbo& elbo);
-  Trained judged(Trained trained) const;
-  void train(Trainer& trainer) const;
-  Trained train_linear(int restart);
-  Trained train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
-  Trained train_paper(const Trained& linear);
+  TrainedCandidate finish(std::string name, BoundOptimiser& optimiser, const ssm::Elbo& elbo) const;
+  static TrainedCandidate result_of(std::string name, BoundOptimiser& optimiser, const ssm::Elbo& elbo);
+  TrainedCandidate judged(TrainedCandidate trained) const;
+  void train(BoundOptimiser& optimiser) const;
+  TrainedCandidate train_linear(int restart);
+  TrainedCandidate train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
+  TrainedCandidate train_paper(const TrainedCandidate& linear);
   /// Whether there is something to go on from: a previous model without a Gaussian process has nothing to add to the
   /// fresh start.
   bool continues() const { return previous_ != nullptr && previous_->gp.structure.inducing > 0; }
-  Trained warm_start();
+  TrainedCandidate warm_start();
   ssm::StatePosterior continued_states(const ssm::Parameters& p) const;
-  ssm::Parameters gp_start(const Trained& linear, std::uint32_t restart) const;
+  ssm::Parameters gp_start(const TrainedCandidate& linear, std::uint32_t restart) const;
   void set_initial_kernel(ssm::Parameters& p) const;
-  bool nodes_suffice(const Trainer& trainer, int level) const;
-  std::vector<Trained> noise_path(const Trained& start);
+  bool nodes_suffice(const BoundOptimiser& optimiser, int level) const;
+  std::vector<TrainedCandidate> noise_path(const TrainedCandidate& start);
   double observed_values() const;
-  Vector explained(const Trained& trained) const;
-  void describe(const Trained& best, ssm::FitReport& report) const;
+  Vector explained(const TrainedCandidate& trained) const;
+  void describe(const TrainedCandidate& best, ssm::FitReport& report) const;
 
   const ssm::ModelSpec& spec_;
   const FitOptions& options_;

@@ -8,17 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "fitter.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/inference/candidate_search.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/version.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
-constexpr double kExplainedLimit = 0.5;  ///< below this share of explained motion the user is warned
+constexpr double kExplainedLimit = 0.5;  ///< below this share of explained motion, half, the user is warned; by feel
 
 /// All options that the result depends on, threads apart.
 std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
@@ -63,9 +63,8 @@ void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
 }  // namespace
 
 /// Per GP row, the share of the squared motion x' - x that the function explains: V / (V + q).
-Vector Fitter::explained(const Trained& trained) const {
-  const ssm::Transition transition(trained.component.structure, trained.component.parameters,
-                                   trained.component.weights);
+Vector CandidateSearch::explained(const TrainedCandidate& trained) const {
+  const ssm::Transition transition(trained.dynamics.structure, trained.dynamics.parameters, trained.dynamics.weights);
   const Matrix X = transition_inputs(structure_, series_, trained.q);
   Matrix mean;
   Matrix variance;
@@ -75,60 +74,60 @@ Vector Fitter::explained(const Trained& trained) const {
   for (std::size_t g = 0; g < rows.size(); ++g) {
     const Index d = rows[g];
     const double motion = (mean.col(d) - X.col(d)).squaredNorm() / static_cast<double>(X.rows());
-    share(static_cast<Index>(g)) = motion / (motion + std::exp(trained.component.parameters.log_q(d)));
+    share(static_cast<Index>(g)) = motion / (motion + std::exp(trained.dynamics.parameters.log_q(d)));
   }
   return share;
 }
 
 /// Status and message in words.
-void Fitter::describe(const Trained& best, ssm::FitReport& report) const {
+void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& report) const {
   report.explained = explained(best);
   Index worst = 0;
   const double least = report.explained.minCoeff(&worst);
   const std::string& state =
       spec_.states[static_cast<std::size_t>(structure_.gp_rows()[static_cast<std::size_t>(worst)])];
   if (progress_.stopped()) {
-    report.status = "interrupted";
+    report.status = ssm::FitStatus::kInterrupted;
     report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
   } else if (least < kExplainedLimit) {
-    report.status = "motion as noise";
+    report.status = ssm::FitStatus::kMotionAsNoise;
     report.message = fmt::format(
         "the function explains {:.0f} % of the motion of '{}', the rest is process noise: predictions beyond a few "
         "steps "
         "will be poor; more data, declared derivatives or more excitation may help",
         100.0 * least, state);
   } else if (!best.converged) {
-    report.status = "iteration limit";
+    report.status = ssm::FitStatus::kIterationLimit;
     report.message = fmt::format("training stopped before the bound settled ({})",
                                  report.message.empty() ? "iteration limit reached" : report.message);
   } else {
-    report.status = "converged";
+    report.status = ssm::FitStatus::kConverged;
     report.message = fmt::format("the function explains {:.0f} % or more of the motion of every state", 100.0 * least);
   }
 }
 
-ssm::Model Fitter::run() {
+ssm::Model CandidateSearch::run() {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Trained> all;
+  std::vector<TrainedCandidate> all;
   all.push_back(train_linear(0));
-  ssm::Component baseline = all.front().component;
+  ssm::Dynamics baseline = all.front().dynamics;
   if (options_.method == Method::kAdam) {
-    all.front() = train_paper(Trained(all.front()));
+    all.front() = train_paper(TrainedCandidate(all.front()));
   } else if (structure_.inducing > 0 && !progress_.stopped()) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
     if (continues() && !progress_.stopped()) {
       all.push_back(warm_start());
     }
     for (int k = 1; k < options_.restarts && !progress_.stopped(); ++k) {
-      const Trained linear = train_linear(k);
+      const TrainedCandidate linear = train_linear(k);
       all.push_back(
           train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
     }
   }
-  const auto less = [](const Trained& a, const Trained& b) { return a.density < b.density; };
+  const auto less = [](const TrainedCandidate& a, const TrainedCandidate& b) { return a.density < b.density; };
   auto best = std::max_element(all.begin(), all.end(), less);
-  if (options_.method != Method::kAdam && best->component.structure.inducing > 0 && !progress_.stopped()) {
-    for (Trained& t : noise_path(Trained(*best))) {
+  if (options_.method != Method::kAdam && best->dynamics.structure.inducing > 0 && !progress_.stopped()) {
+    for (TrainedCandidate& t : noise_path(TrainedCandidate(*best))) {
       all.push_back(std::move(t));
     }
     best = std::max_element(all.begin(), all.end(), less);
@@ -138,7 +137,7 @@ ssm::Model Fitter::run() {
   progress_.complete(best->report.objective);
   ssm::Model model;
   model.report = best->report;
-  for (const Trained& t : all) {
+  for (const TrainedCandidate& t : all) {
     model.report.candidates.push_back({t.name, t.report.bound, t.density});
   }
   model.report.chosen = best->name;
@@ -146,7 +145,7 @@ ssm::Model Fitter::run() {
   describe(*best, model.report);
   model.spec = spec_;
   model.scaling = scaling_;
-  model.gp = best->component;
+  model.gp = best->dynamics;
   model.linear = std::move(baseline);
   model.output_mean = output_mean_;
   model.output_sd = output_sd_;
@@ -182,8 +181,8 @@ ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   if (options.tied && (spec.learn_C || spec.learn_d)) {
     throw InputError("tied q(x) needs a given emission: do not learn C or d with it");
   }
-  Fitter fitter(data, spec, options, previous);
-  return fitter.run();
+  CandidateSearch search(data, spec, options, previous);
+  return search.run();
 }
 
 }  // namespace gpilot::inference

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/inference/fit.hpp"
 
 namespace gpilot::inference {

@@ -1,4 +1,4 @@
-#include "fit_progress.hpp"
+#include "gpilot/inference/fit_progress.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace gpilot::inference {
 
 namespace {
 
-constexpr double kLinearWeight = 0.2;  ///< of a stage without inducing points, beside one with them
+constexpr double kLinearWeight = 0.2;  ///< of a stage without inducing points, beside one with them; for a bar only
 constexpr double kOpenEnd = 0.99;      ///< the last hundredth is for what comes after training
 
 }  // namespace

@@ -1,11 +1,34 @@
 #include "gpilot/inference/lbfgs.hpp"
 
 #include <LBFGS.h>
+#include <fmt/format.h>
 
 #include <limits>
 #include <stdexcept>
 
+#include "gpilot/core/enum_names.hpp"
+
 namespace gpilot::inference {
+
+namespace {
+
+constexpr EnumNames<LbfgsStop, 4> kStops{{{LbfgsStop::kConverged, "converged"},
+                                          {LbfgsStop::kIterationLimit, "iteration limit reached"},
+                                          {LbfgsStop::kLineSearch, "the line search gave up"},
+                                          {LbfgsStop::kNoDescent, "no direction leads downhill"}}};
+
+}  // namespace
+
+std::string_view name(LbfgsStop stop) {
+  return name_in(kStops, stop);
+}
+
+std::string LbfgsResult::message() const {
+  if (converged()) {
+    return {};
+  }
+  return detail.empty() ? std::string(name(stop)) : fmt::format("{}: {}", name(stop), detail);
+}
 
 LbfgsResult minimize(const std::function<double(const Vector&, Vector&)>& f, Vector& x, const LbfgsOptions& options) {
   LBFGSpp::LBFGSParam<double> parameters;
@@ -22,9 +45,12 @@ LbfgsResult minimize(const std::function<double(const Vector&, Vector&)>& f, Vec
   LbfgsResult result;
   result.value = std::numeric_limits<double>::infinity();
   Vector best = x;
+  bool in_objective = false;  // its exceptions have the same types as the library's
   auto tracked = [&](const Vector& at, Vector& gradient) {
     ++result.evaluations;
+    in_objective = true;
     const double value = f(at, gradient);
+    in_objective = false;
     if (value < result.value) {
       result.value = value;
       best = at;
@@ -35,14 +61,21 @@ LbfgsResult minimize(const std::function<double(const Vector&, Vector&)>& f, Vec
   try {
     double value = 0.0;
     result.iterations = solver.minimize(tracked, x, value);
-    result.converged = result.iterations < options.max_iterations;
-    if (!result.converged) {
-      result.message = "iteration limit reached";
+    if (result.iterations >= options.max_iterations) {
+      result.stop = LbfgsStop::kIterationLimit;
     }
-  } catch (const std::runtime_error& error) {  // the line search gave up
-    result.message = error.what();
-  } catch (const std::logic_error& error) {  // the direction was no descent
-    result.message = error.what();
+  } catch (const std::runtime_error& error) {
+    if (in_objective) {
+      throw;
+    }
+    result.stop = LbfgsStop::kLineSearch;
+    result.detail = error.what();
+  } catch (const std::logic_error& error) {
+    if (in_objective) {
+      throw;
+    }
+    result.stop = LbfgsStop::kNoDescent;
+    result.detail = error.what();
   }
   x = best;
   return result;

@@ -1,21 +1,23 @@
-#include "linearised.hpp"
+#include "gpilot/inference/linearised.hpp"
 
 #include <Eigen/QR>
 
+#include "gpilot/linalg/least_squares.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {
 
-LinearGaussian linearised(const ssm::Component& component, MatrixRef X) {
-  const ssm::Structure& s = component.structure;
-  const ssm::Parameters& p = component.parameters;
-  const ssm::Transition transition(s, p, component.weights);
+LinearGaussian linearised(const ssm::Dynamics& dynamics, MatrixRef X) {
+  const ssm::Structure& s = dynamics.structure;
+  const ssm::Parameters& p = dynamics.parameters;
+  const ssm::Transition transition(s, p, dynamics.weights);
   Matrix mean;
   Matrix variance;
   transition.moments(X, mean, variance);  // of L x', [N x D]
   Matrix design(X.rows(), X.cols() + 1);
   design << X, Vector::Ones(X.rows());
-  const Matrix slopes = design.colPivHouseholderQr().solve(mean);  // [I + 1 x D]
+  const Matrix slopes = linalg::least_squares(design, mean);  // [I + 1 x D]
   const auto n = static_cast<double>(X.rows());
 
   LinearGaussian model;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gpilot/ssm/series.hpp"
+
 namespace gpilot::inference {
 
 double predictive_density(const ssm::Transition& transition, const ssm::Series& series, const gp::Nodes& nodes,

@@ -2,6 +2,7 @@
 
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {

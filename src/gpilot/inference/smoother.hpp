@@ -1,9 +1,11 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/posterior.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 /// Smoothing in information form: a Gaussian Markov chain as a block tridiagonal precision. In these natural parameters
 /// the E-step is a linear interpolation towards the fixed point of the bound, and one elimination from the last row to

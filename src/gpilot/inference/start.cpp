@@ -6,19 +6,22 @@
 #include <numbers>
 #include <vector>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/inference/smoother.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::inference {
 
 namespace {
 
-constexpr double kSmallestVariance = 1e-4;
-constexpr double kLargestVariance = 0.1;
-constexpr double kKinematicVariance = 1e-4;
-constexpr double kWanderVariance = 1.0;
-constexpr int kMeansIterations = 20;
+// Where training begins, in scaled units. By feel, not measured: training moves the noises, and restarts vary the
+// drift.
+constexpr double kSmallestVariance = 1e-4;   ///< of output noise, guessed from second differences
+constexpr double kLargestVariance = 0.1;     ///< of the same: fast motion is not taken for noise
+constexpr double kKinematicVariance = 1e-4;  ///< of a step of a position, beside its velocity
+constexpr double kWanderVariance = 1.0;      ///< of a step of a measured state without a velocity: it may go anywhere
+constexpr int kMeansIterations = 20;         ///< of k-means
 
 }  // namespace
 

@@ -1,10 +1,11 @@
 #include "gpilot/inference/tied.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/linalg/solve.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::inference {
 
@@ -46,7 +47,7 @@ ssm::StatePosterior tied_states(const ssm::Structure& structure, const ssm::Seri
     emission(series, p, t, precision, information);
     const Vector q_inverse = (-p.log_q.array()).exp();
     precision.diagonal() += q_inverse;
-    const Matrix S = precision.inverse();
+    const Matrix S = linalg::inverse(precision);
     linalg::cholesky(S, L, "tied covariance");
     q.S_chol.middleCols(D * t, D) = L;
     q.A.middleCols(D * t, D) = S * q_inverse.asDiagonal();

@@ -2,6 +2,7 @@
 
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 
 /// q(x) tied to the model as the paper writes it (docs/math/errata.md):

@@ -2,10 +2,11 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::inference {
 

@@ -1,4 +1,4 @@
-#include "descriptor.hpp"
+#include "gpilot/io/descriptor.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <system_error>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 Descriptor::Descriptor(const std::filesystem::path& path, int flags)
     : value_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
@@ -45,4 +45,4 @@ void sync_directory(const std::filesystem::path& directory) {
   }
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -5,7 +5,7 @@
 #include <string_view>
 
 /// POSIX files, for what must be on the disk when a call returns.
-namespace gpilot::study {
+namespace gpilot::io {
 
 /// An open file descriptor, closed at the end of its scope.
 class Descriptor {
@@ -36,4 +36,4 @@ void write_all(const Descriptor& file, std::string_view text, const std::string&
 /// sync directories has done its best.
 void sync_directory(const std::filesystem::path& directory);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

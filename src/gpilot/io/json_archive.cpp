@@ -1,11 +1,11 @@
-#include "json_archive.hpp"
+#include "gpilot/io/json_archive.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 namespace {
 
@@ -258,4 +258,4 @@ void JsonReader::matrix_or_empty(const char* key, Matrix& values, Index rows, In
   matrix(key, values, empty ? 0 : rows, empty ? 0 : cols, rule);
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

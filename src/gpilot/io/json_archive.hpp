@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/types.hpp"
-#include "printable.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/io/printable.hpp"
 
 /// Two archives with one interface, so that a layout is written down once and serves both directions:
 ///
@@ -18,7 +18,7 @@
 ///
 /// JsonWriter stores each value under its key; JsonReader fetches it and throws InputError, naming the file and the
 /// path of the key, unless it has the type, the shape and the range that the layout asks for.
-namespace gpilot::study {
+namespace gpilot::io {
 
 /// What a number may be.
 enum class Rule {
@@ -182,4 +182,4 @@ class JsonReader {
   std::string path_;  ///< of the object, "" at the top
 };
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -1,4 +1,4 @@
-#include "gpilot/study/line_file.hpp"
+#include "gpilot/io/line_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "descriptor.hpp"
+#include "gpilot/io/descriptor.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 LineFile::LineFile(std::string path)
     : path_(std::move(path)), file_(std::make_unique<Descriptor>(path_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND)) {
@@ -31,4 +31,4 @@ void LineFile::append(std::string_view line) {
   }
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

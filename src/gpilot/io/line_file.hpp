@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 class Descriptor;
 
@@ -29,4 +29,4 @@ class LineFile {
   std::unique_ptr<Descriptor> file_;
 };
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

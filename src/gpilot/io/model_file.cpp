@@ -1,12 +1,13 @@
-#include "gpilot/study/model_file.hpp"
+#include "gpilot/io/model_file.hpp"
 
 #include <fmt/format.h>
 
-#include "gpilot/study/read_text.hpp"
-#include "gpilot/study/table.hpp"
-#include "model_layout.hpp"
+#include "gpilot/io/model_layout.hpp"
+#include "gpilot/io/read_text.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 namespace {
 
@@ -91,6 +92,7 @@ ssm::Model parse_model(std::string_view text, const std::string& name) {
 }
 
 void save_model(const std::string& path, const ssm::Model& model) {
+  check_replaceable(path, FileKind::kModel);
   write_file_atomically(path, format_model(model));
 }
 
@@ -98,4 +100,4 @@ ssm::Model load_model(const std::string& path) {
   return parse_model(read_text(path, "a model file"), path);
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

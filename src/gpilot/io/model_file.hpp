@@ -9,7 +9,7 @@
 /// predicts the same bits. Numbers are written with the fewest digits that read back to the same bits, a number that is
 /// not finite as null (which reads as NaN), a matrix as an array of its rows. Wall-clock times are left out: the same
 /// fit gives the same bytes.
-namespace gpilot::study {
+namespace gpilot::io {
 
 /// The newest version of the format that this library reads, and the one it writes.
 inline constexpr int kModelFormatVersion = 3;
@@ -25,4 +25,4 @@ ssm::Model parse_model(std::string_view text, const std::string& name);
 void save_model(const std::string& path, const ssm::Model& model);
 ssm::Model load_model(const std::string& path);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -6,13 +6,15 @@
 #include <limits>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/json_archive.hpp"
 #include "gpilot/ssm/model.hpp"
-#include "json_archive.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 /// What stands in a model file, in order: the one description that writing and reading share (see json_archive.hpp).
 /// Every template takes its subject const when writing. Sizes come from what stands earlier in the file.
-namespace gpilot::study {
+namespace gpilot::io {
 
 inline constexpr Index kMostInducing = 2000;
 inline constexpr Index kMostDelay = 10'000;
@@ -146,25 +148,25 @@ void describe_parameters(Archive& file, Parameters& p, const ssm::Structure& s) 
   file.vector("d", p.d, s.outputs, Rule::kFinite);
 }
 
-template <class Archive, class Component>
-void describe_component(Archive& file, Component& component, const ssm::ModelSpec& spec) {
-  file.optional("dead_time", [&] { file.count("dead_time", component.dead_time, 0, kMostDelay); });
-  file.optional("input_lags", [&] { file.count("input_lags", component.input_lags, 0, kMostDelay); });
+template <class Archive, class Dynamics>
+void describe_dynamics(Archive& file, Dynamics& dynamics, const ssm::ModelSpec& spec) {
+  file.optional("dead_time", [&] { file.count("dead_time", dynamics.dead_time, 0, kMostDelay); });
+  file.optional("input_lags", [&] { file.count("input_lags", dynamics.input_lags, 0, kMostDelay); });
   file.optional("spread",
-                [&] { file.vector_or_empty("spread", component.spread, size_of(spec.outputs), Rule::kPositive); });
-  file.optional("state_names", [&] { file.texts("state_names", component.state_names); });
-  const Index D = component.state_names.empty() ? size_of(spec.states) : size_of(component.state_names);
+                [&] { file.vector_or_empty("spread", dynamics.spread, size_of(spec.outputs), Rule::kPositive); });
+  file.optional("state_names", [&] { file.texts("state_names", dynamics.state_names); });
+  const Index D = dynamics.state_names.empty() ? size_of(spec.states) : size_of(dynamics.state_names);
   file.require("state_names", [D] {
     if (D > ssm::kMaxStates) {
       throw InputError(fmt::format("expected at most {} names, found {}", ssm::kMaxStates, D));
     }
   });
   file.object("structure",
-              [&](auto& child) { describe_structure(child, component.structure, spec, D, component.input_lags); });
-  const ssm::Structure& s = component.structure;
-  file.object("parameters", [&](auto& child) { describe_parameters(child, component.parameters, s); });
+              [&](auto& child) { describe_structure(child, dynamics.structure, spec, D, dynamics.input_lags); });
+  const ssm::Structure& s = dynamics.structure;
+  file.object("parameters", [&](auto& child) { describe_parameters(child, dynamics.parameters, s); });
   const Index features = s.features();
-  file.list("weights", component.weights, static_cast<Index>(s.gp_rows().size()), [features](auto& entry, auto& v) {
+  file.list("weights", dynamics.weights, static_cast<Index>(s.gp_rows().size()), [features](auto& entry, auto& v) {
     entry.vector("mu", v.mu, features, Rule::kFinite);
     entry.matrix("Sigma", v.Sigma, features, features, Rule::kFinite);
     entry.require("Sigma", [&v] {
@@ -219,7 +221,7 @@ void describe_report(Archive& file, Report& report, Index gp_rows) {
     entry.text("name", setting.name);
     entry.text("value", setting.value);
   });
-  file.text("status", report.status);
+  file.word("status", report.status, ssm::fit_status_from_name);
   file.text("message", report.message);
   file.number("bound", report.bound, Rule::kNullable);
   file.number("objective", report.objective, Rule::kNullable);
@@ -245,8 +247,8 @@ void describe_model(Archive& file, Model& model) {
   file.seed("seed", model.seed);
   file.object("spec", [&](auto& child) { describe_spec(child, model.spec); });
   file.object("scaling", [&](auto& child) { describe_scaling(child, model.scaling, model.spec); });
-  file.object("gp", [&](auto& child) { describe_component(child, model.gp, model.spec); });
-  file.object("linear", [&](auto& child) { describe_component(child, model.linear, model.spec); });
+  file.object("gp", [&](auto& child) { describe_dynamics(child, model.gp, model.spec); });
+  file.object("linear", [&](auto& child) { describe_dynamics(child, model.linear, model.spec); });
   file.object("mean", [&](auto& child) {
     child.vector("output_mean", model.output_mean, size_of(model.spec.outputs), Rule::kFinite);
     child.vector("output_sd", model.output_sd, size_of(model.spec.outputs), Rule::kNotNegative);
@@ -260,4 +262,4 @@ void describe_model(Archive& file, Model& model) {
   });
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -1,4 +1,4 @@
-#include "numbers_text.hpp"
+#include "gpilot/io/numbers_text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 std::string format_numbers(VectorRef values) {
   return nlohmann::json(std::vector<double>(values.begin(), values.end())).dump();
@@ -30,4 +30,4 @@ Vector parse_numbers(const std::string& text) {
   return values;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

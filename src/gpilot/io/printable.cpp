@@ -1,8 +1,8 @@
-#include "printable.hpp"
+#include "gpilot/io/printable.hpp"
 
 #include <algorithm>
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 std::string printable(std::string_view text, std::size_t longest) {
   const bool cut = text.size() > longest;
@@ -15,4 +15,4 @@ std::string printable(std::string_view text, std::size_t longest) {
   return cut ? result + ".." : result;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -1,4 +1,4 @@
-#include "gpilot/study/read_text.hpp"
+#include "gpilot/io/read_text.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 std::string read_text(const std::string& path, std::string_view expected, std::size_t largest) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
@@ -35,4 +35,12 @@ std::string read_text(const std::string& path, std::string_view expected, std::s
       fmt::format("{}: cannot read the file: {}", path, errno == 0 ? "unknown reason" : std::strerror(errno)));
 }
 
-}  // namespace gpilot::study
+bool is_database(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::array<char, kMagic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return file && std::string_view(start.data(), start.size()) == kMagic;
+}
+
+}  // namespace gpilot::io

@@ -1,4 +1,4 @@
-#include "gpilot/study/table.hpp"
+#include "gpilot/io/table.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,10 @@
 #include <limits>
 #include <stdexcept>
 
-namespace gpilot::study {
+#include "gpilot/io/csv_reader.hpp"
+#include "gpilot/io/writable.hpp"
+
+namespace gpilot::io {
 
 Index Table::find(std::string_view name) const {
   const auto found = std::ranges::find(columns, name);
@@ -28,12 +31,12 @@ void Table::append(std::span<const std::string> names, const MatrixRef& block) {
 Table read_csv(const std::string& path) {
   Table table;
   std::vector<double> row_major;  // rows arrive one by one; their number is known only at the end
-  for_each_row(
-      path, [&](std::span<const std::string> columns) { table.columns.assign(columns.begin(), columns.end()); },
-      [&](std::span<const double> row) {
-        row_major.insert(row_major.end(), row.begin(), row.end());
-        return true;
-      });
+  CsvReader reader(path);
+  while (reader.next()) {
+    row_major.insert(row_major.end(), reader.values().begin(), reader.values().end());
+  }
+  table.columns = reader.columns();
+  table.note = reader.dialect().note();
   const auto cols = static_cast<Index>(table.columns.size());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   table.values = Eigen::Map<const RowMajor>(row_major.data(), static_cast<Index>(row_major.size()) / cols, cols);
@@ -44,7 +47,8 @@ namespace {
 
 void append_name(std::string& text, std::string_view name) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // at the start of the file it would be taken for one
-  if (name.find_first_of(",\"\t ") == std::string_view::npos && !name.starts_with(kByteOrderMark)) {
+  const bool plain = name.find_first_of(",;\"\t ") == std::string_view::npos && !name.starts_with('#');
+  if (plain && !name.starts_with(kByteOrderMark)) {
     text += name;
     return;
   }
@@ -80,7 +84,8 @@ std::string format_csv(const Table& table) {
 }
 
 void write_csv(const std::string& path, const Table& table) {
+  check_replaceable(path, FileKind::kTable);
   write_file_atomically(path, format_csv(table));
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

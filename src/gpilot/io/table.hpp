@@ -6,17 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 /// Data files. CSV: a line of column names, then one line of numbers per row; a missing value is an empty field or
-/// `nan` in any case. Quoted fields, CRLF line ends, a UTF-8 byte order mark and blank lines at the end are accepted.
-/// In a file of one column a blank line between rows is a missing value; elsewhere it is an error.
-namespace gpilot::study {
+/// `nan` in any case. Quoted fields, CRLF line ends, a UTF-8 byte order mark and blank lines at the end are accepted,
+/// and the dialects of dialect.hpp: semicolons, tabs, decimal commas, comments, a row of units, time stamps. In a file
+/// of one column a blank line between rows is a missing value; elsewhere it is an error.
+namespace gpilot::io {
 
 /// Named columns of numbers; NaN = missing.
 struct Table {
   std::vector<std::string> columns;
-  Matrix values;  ///< [rows x columns]
+  Matrix values;          ///< [rows x columns]
+  std::string note = {};  ///< what is peculiar about the file it was read from, or ""; see Dialect::note
 
   Index rows() const { return values.rows(); }
   /// The position of a column, or -1.
@@ -44,4 +46,4 @@ void write_csv(const std::string& path, const Table& table);
 /// written directly. Throws InputError if the path cannot be written to, std::system_error if the disk fails.
 void write_file_atomically(const std::string& path, std::string_view text);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -1,12 +1,12 @@
-#include "toml_reader.hpp"
+#include "gpilot/io/toml_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "gpilot/error.hpp"
-#include "printable.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/printable.hpp"
 
 // Header-only, and only what reading needs: nobody who links gpilot needs the library.
 #undef TOML_SHARED_LIB
@@ -26,7 +26,7 @@
 #define TOML_UNREACHABLE __builtin_unreachable()
 #include <toml++/toml.h>
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::string describe(const TomlValue& value) {
   return "";
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

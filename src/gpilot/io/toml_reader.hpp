@@ -7,7 +7,7 @@
 #include <vector>
 
 /// The only door to the TOML library.
-namespace gpilot::study {
+namespace gpilot::io {
 
 /// A value of a TOML file and where it stands.
 struct TomlValue {
@@ -36,4 +36,4 @@ TomlValue parse_toml(std::string_view toml, const std::string& file);
 /// What stands there, for messages: the text "abc", 3, an array. Never long, never with control characters.
 std::string describe(const TomlValue& value);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

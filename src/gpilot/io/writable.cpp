@@ -1,19 +1,24 @@
-#include "gpilot/study/writable.hpp"
+#include "gpilot/io/writable.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 
-#include "descriptor.hpp"
-#include "gpilot/error.hpp"
-#include "write_target.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/csv_reader.hpp"
+#include "gpilot/io/descriptor.hpp"
+#include "gpilot/io/read_text.hpp"
+#include "gpilot/io/write_target.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 namespace {
 
@@ -30,7 +35,69 @@ void try_to_create_beside(const std::string& path, const fs::path& target) {
   ::unlink(probe.c_str());
 }
 
+std::string_view describe(FileKind kind) {
+  switch (kind) {
+    case FileKind::kModel:
+      return "a model";
+    case FileKind::kTable:
+      return "a CSV file";
+    case FileKind::kJson:
+      return "a JSON file";
+    case FileKind::kStudy:
+      return "a study";
+    case FileKind::kNothing:
+    case FileKind::kOther:
+      break;
+  }
+  return "neither a model nor a CSV file";
+}
+
+bool is_table(const std::string& path) {
+  try {
+    return CsvReader(path).next();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 }  // namespace
+
+FileKind kind_of_file(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) == 0) {
+    return FileKind::kNothing;
+  }
+  if (is_database(path)) {
+    return FileKind::kStudy;
+  }
+  constexpr std::size_t kStart = 512;
+  std::array<char, kStart> buffer{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(buffer.data(), buffer.size());
+  const std::string_view start(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && start[first] == '{') {
+    return start.find("\"gpilot-model\"") != std::string_view::npos ? FileKind::kModel : FileKind::kJson;
+  }
+  return is_table(path) ? FileKind::kTable : FileKind::kOther;
+}
+
+void check_replaceable(const std::string& path, FileKind kind) {
+  const FileKind found = kind_of_file(path);
+  if (found != FileKind::kNothing && found != kind) {
+    refuse_to_write(path, fmt::format("what stands there is {}, not {}; name another file, or remove it first",
+                                      describe(found), describe(kind)));
+  }
+}
+
+void check_not_input(const std::string& output, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (fs::is_regular_file(output, error) && fs::equivalent(output, input, error) && !error) {
+      refuse_to_write(output, "it is also an input of this command, which is never replaced");
+    }
+  }
+}
 
 void check_writable(const std::string& path) {
   const WriteTarget target = write_target(path);
@@ -50,4 +117,4 @@ void make_directory(const std::string& path) {
   sync_directory((fs::absolute(path) / "").parent_path().parent_path());
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -1,8 +1,21 @@
 #pragma once
 
+#include <span>
 #include <string>
 
-namespace gpilot::study {
+namespace gpilot::io {
+
+/// What a file is, by its content.
+enum class FileKind { kNothing, kModel, kTable, kJson, kStudy, kOther };
+
+/// kNothing for a file that is not there, is empty, or is a device or pipe.
+FileKind kind_of_file(const std::string& path);
+
+/// Throws InputError if something of another kind stands at the path: somebody's data are not replaced by a model.
+void check_replaceable(const std::string& path, FileKind kind);
+
+/// Throws InputError if the output is one of the inputs, by whatever name. Names of no file do no harm.
+void check_not_input(const std::string& output, std::span<const std::string> inputs);
 
 /// Throws the InputError that write_file_atomically(path, ..) would throw, before hours of work rather than after. What
 /// stands at the path is not touched.
@@ -12,4 +25,4 @@ void check_writable(const std::string& path);
 /// be made.
 void make_directory(const std::string& path);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "descriptor.hpp"
-#include "gpilot/study/table.hpp"
-#include "write_target.hpp"
+#include "gpilot/io/descriptor.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/write_target.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ void write_file_atomically(const std::string& path, std::string_view text) {
   }
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

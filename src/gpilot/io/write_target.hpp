@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace gpilot::study {
+namespace gpilot::io {
 
 /// Where a file of this name is written.
 struct WriteTarget {
@@ -15,4 +15,4 @@ struct WriteTarget {
 /// a study, which nothing may replace.
 WriteTarget write_target(const std::string& path);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::io

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/kernels/stationary.hpp"
-#include "gpilot/types.hpp"
 
 /// Inputs that are angles enter kernels as points of a circle: in place of x, with w radians a unit of x,
 ///

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
 namespace gpilot::kernels {
 

@@ -4,12 +4,13 @@
 
 #include <Eigen/Cholesky>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
 namespace gpilot::linalg {
 
 namespace {
 
+/// Of the mean diagonal. Beyond it the factor would be that of another matrix; by feel, not measured.
 constexpr double kLargestRelativeJitter = 1e-2;
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
 namespace gpilot::linalg {
 

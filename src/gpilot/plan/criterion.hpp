@@ -1,27 +1,36 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
-#include "gpilot/acquisition/limits.hpp"
-#include "gpilot/acquisition/planning.hpp"
-#include "gpilot/box.hpp"
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/nodes.hpp"
+#include "gpilot/gp/packed_posterior.hpp"
+#include "gpilot/plan/limits.hpp"
+#include "gpilot/plan/planning.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/types.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
+
+/// What follows from a model alone, kept from one decision to the next.
+struct ModelMemo {
+  std::optional<std::vector<gp::PackedPosterior>> posteriors;   ///< of its Gaussian processes
+  std::optional<std::vector<gp::PackedPosterior>> uncertainty;  ///< function_uncertainty(), given the history
+};
 
 /// All that a strategy may look at when it chooses the control c_T of the newest row T. Scaled units; refers to its
 /// parts without owning them.
-struct Situation {
+struct DecisionContext {
   const ssm::Transition& transition;
   const gp::Nodes& nodes;
   const ssm::StateBelief& belief;          ///< q(x_T), given all outputs so far
   const Box& box;                          ///< of the controls
-  const ssm::Series* history = nullptr;    ///< the rows up to T, where they are at hand
-  const ssm::StatePosterior* q = nullptr;  ///< q(x) of the history's rows, where it is at hand
+  const ssm::Series* history = nullptr;    ///< the rows up to T; null if unknown
+  const ssm::StatePosterior* q = nullptr;  ///< q(x) of the history's rows; null if unknown
   std::uint64_t seed = 0;
   std::uint32_t trial = 0;
   std::uint32_t step = 0;
@@ -31,6 +40,8 @@ struct Situation {
   const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null
   const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
+
+  ModelMemo* memo = nullptr;  ///< of the model, or null
 
   /// Of the controls after the first.
   const Box& later_box() const { return whole_box != nullptr ? *whole_box : box; }
@@ -48,4 +59,4 @@ class Criterion {
   virtual double value(VectorRef control, Vector* gradient) const = 0;
 };
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,16 +1,16 @@
-#include "gpilot/acquisition/entropy.hpp"
+#include "gpilot/plan/entropy.hpp"
 
 #include <cmath>
 #include <vector>
 
-#include "belief_nodes.hpp"
+#include "gpilot/plan/belief_nodes.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 double Entropy::value(VectorRef control, Vector* gradient) const {
-  const ssm::Transition& transition = situation_.transition;
+  const ssm::Transition& transition = context_.transition;
   Matrix x(1, transition.structure().inputs());
-  x.leftCols(transition.structure().states) = situation_.belief.mean.transpose();
+  x.leftCols(transition.structure().states) = context_.belief.mean.transpose();
   set_control(x, control);
   Matrix mean;
   Matrix variance;
@@ -37,8 +37,8 @@ double Entropy::value(VectorRef control, Vector* gradient) const {
   return total;
 }
 
-std::unique_ptr<Criterion> entropy(const Situation& situation) {
-  return std::make_unique<Entropy>(situation);
+std::unique_ptr<Criterion> entropy(const DecisionContext& context) {
+  return std::make_unique<Entropy>(context);
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

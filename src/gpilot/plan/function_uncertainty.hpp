@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
+#include "gpilot/plan/criterion.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// What is not known about the transition function, a posterior for each of its Gaussian processes; their means are not
 /// used. It differs from the model's q(f) in two ways (docs/math/planning.md):
@@ -17,6 +17,9 @@ namespace gpilot::acquisition {
 ///   least a small variance and at most a certain length scale.
 ///
 /// The model's q(f) serves where there is no history, and after a long one, which has made it good enough.
-std::vector<gp::PackedPosterior> function_uncertainty(const Situation& situation);
+std::vector<gp::PackedPosterior> function_uncertainty(const DecisionContext& context);
 
-}  // namespace gpilot::acquisition
+/// The model's own q(f).
+std::vector<gp::PackedPosterior> model_posteriors(const DecisionContext& context);
+
+}  // namespace gpilot::plan

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// Coordinate i of point k = 0, 1, .. of the Halton sequence in (0, 1)^n: the radical inverse of k in the i-th prime.
 /// Beyond a dozen coordinates they repeat with a shift of the points; a search from many starts does not mind.
@@ -20,4 +20,4 @@ inline double halton(Index k, Index i) {
   return value;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,37 +1,29 @@
-#include "gpilot/acquisition/latest_information.hpp"
+#include "gpilot/plan/latest_information.hpp"
 
 #include <Eigen/Dense>
 #include <vector>
 
-#include "belief_nodes.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/plan/belief_nodes.hpp"
+#include "gpilot/ssm/series.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
-LatestInformation::LatestInformation(const Situation& situation, const ssm::StateBelief& belief)
-    : situation_(situation),
-      X_(belief_nodes(situation, belief)),
-      C_L_inverse_(situation.transition.parameters().C * situation.transition.left_inverse()),
-      noise_(output_noise(situation.transition.parameters(), situation.transition.process_covariance())) {
+LatestInformation::LatestInformation(const DecisionContext& context, const ssm::StateBelief& belief)
+    : context_(context),
+      X_(belief_nodes(context, belief)),
+      C_L_inverse_(context.transition.parameters().C * context.transition.left_inverse()),
+      noise_(output_noise(context.transition.parameters(), context.transition.process_covariance())) {
   Matrix L;
   linalg::cholesky(noise_, L, "covariance of an output given the function");
   noise_log_det_ = linalg::log_determinant(L);
 }
 
 double LatestInformation::value(VectorRef control, Vector* gradient) const {
-  Matrix X = X_;
-  set_control(X, control);
-  Matrix mean;
-  Matrix variance;
-  std::vector<Matrix> mean_slope;
-  std::vector<Matrix> variance_slope;
-  if (gradient != nullptr) {
-    situation_.transition.moments(X, mean, variance, mean_slope, variance_slope);
-  } else {
-    situation_.transition.moments(X, mean, variance);
-  }
-  const Vector& w = situation_.nodes.w;
+  auto [mean, variance, mean_slope, variance_slope] =
+      node_moments(context_.transition, X_, control, gradient != nullptr);
+  const Vector& w = context_.nodes.w;
   // In the transition's rows z = L x': V_z = sum_j w_j (z_j - z)(z_j - z)^T + diag(variance).
   mean.rowwise() -= (w.transpose() * mean).eval();
   const Matrix weighted = w.asDiagonal() * mean;
@@ -53,22 +45,22 @@ double LatestInformation::value(VectorRef control, Vector* gradient) const {
   return 0.5 * (linalg::log_determinant(S_chol) - noise_log_det_);
 }
 
-std::unique_ptr<Criterion> latest_information(const Situation& situation) {
-  return std::make_unique<LatestInformation>(situation, situation.belief);
+std::unique_ptr<Criterion> latest_information(const DecisionContext& context) {
+  return std::make_unique<LatestInformation>(context, context.belief);
 }
 
-std::unique_ptr<Criterion> latest_information_from_x0(const Situation& situation) {
-  if (situation.history == nullptr) {
+std::unique_ptr<Criterion> latest_information_from_x0(const DecisionContext& context) {
+  if (context.history == nullptr) {
     throw InputError("latmi-x0 predicts from the first row on: it needs the data, not the model alone");
   }
-  const ssm::Series& series = *situation.history;
-  const ssm::Filter filter(situation.transition, situation.nodes);
+  const ssm::Series& series = *context.history;
+  const ssm::Filter filter(context.transition, context.nodes);
   const Index first = series.start[series.start.size() - 2];
   ssm::StateBelief belief = filter.initial(series.broad[static_cast<std::size_t>(first)]);
   for (Index t = first; t + 1 < series.rows(); ++t) {
     belief = filter.predict(belief, series.controls.col(t));
   }
-  return std::make_unique<LatestInformation>(situation, belief);
+  return std::make_unique<LatestInformation>(context, belief);
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

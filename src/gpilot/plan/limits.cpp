@@ -1,14 +1,14 @@
-#include "gpilot/acquisition/limits.hpp"
+#include "gpilot/plan/limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 bool OutputLimits::any() const {
   return low.array().isFinite().any() || high.array().isFinite().any();
@@ -65,4 +65,4 @@ OutputLimits make_limits(const std::vector<std::string>& outputs, std::span<cons
   return result;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,21 +1,21 @@
-#include "gpilot/acquisition/local.hpp"
+#include "gpilot/plan/local.hpp"
 
 #include <Eigen/Dense>
 #include <cmath>
 
 #include "gpilot/linalg/cholesky.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
-constexpr Index kCandidates = 128;
+constexpr Index kCandidates = 128;  ///< points that the most informative one is sought among; by feel, not measured
 
 }  // namespace
 
-Vector most_informative_point(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty,
+Vector most_informative_point(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty,
                               const Reference& reference) {
-  const ssm::Transition& transition = situation.transition;
+  const ssm::Transition& transition = context.transition;
   const Box around{reference.X.colwise().minCoeff().transpose(), reference.X.colwise().maxCoeff().transpose()};
   const Matrix X = region_points(around, kCandidates);
   Vector information = Vector::Zero(kCandidates);
@@ -50,4 +50,4 @@ double TowardsPoint::value(const RollOut& paths, Index n, const PlannedOutputs& 
   return -total / static_cast<double>(paths.horizon());
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -2,17 +2,17 @@
 
 #include <vector>
 
-#include "gpilot/acquisition/plan_criterion.hpp"
-#include "gpilot/acquisition/reference.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/plan_criterion.hpp"
+#include "gpilot/plan/reference.hpp"
 
 /// Localised active learning (Capone et al. 2020, "locAL"): the most informative point of a region, and model
 /// predictive control towards it. Meant for observed states; with latent ones the estimates take their place.
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// The point (x, c) [I] of the reference's bounding box at which a measurement has the largest mutual information with
 /// f at the points of the reference, sum_d 1/2 log (v_d + q_d) / (v_d given the reference + q_d).
-Vector most_informative_point(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty,
+Vector most_informative_point(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty,
                               const Reference& reference);
 
 /// Minus the mean squared distance of the points of a path from one point [I], scaled units.
@@ -25,4 +25,4 @@ class TowardsPoint : public PlanCriterion {
   const Vector& point_;
 };
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

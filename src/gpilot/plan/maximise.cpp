@@ -1,4 +1,4 @@
-#include "gpilot/acquisition/maximise.hpp"
+#include "gpilot/plan/maximise.hpp"
 
 #include <fmt/format.h>
 #include <nlopt.h>
@@ -9,10 +9,10 @@
 #include <memory>
 #include <numeric>
 
-#include "gpilot/error.hpp"
-#include "halton.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/plan/halton.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
@@ -140,9 +140,9 @@ Choice maximise(const Criterion& criterion, const Box& box, const SearchOptions&
   }
   const std::size_t best = best_of(seen, options.tie);
   choice.control = seen.controls[best].cwiseMax(box.low).cwiseMin(box.high);
-  choice.value = seen.values[best];
+  choice.criterion = seen.values[best];
   choice.evaluations = static_cast<int>(seen.values.size());
   return choice;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/plan/strategy.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 struct SearchOptions {
   Index grid = 41;       ///< points over the box of one control, ends included
@@ -17,4 +17,4 @@ struct SearchOptions {
 /// A value that is not finite counts as the lowest; NumericalError if there is no other.
 Choice maximise(const Criterion& criterion, const Box& box, const SearchOptions& options = {});
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

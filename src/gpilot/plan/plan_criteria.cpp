@@ -1,10 +1,10 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/acquisition/plan_criterion.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/plan/plan_criterion.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 double InformationGain::value(const RollOut& /*paths*/, Index /*n*/, const PlannedOutputs& outputs) {
   linalg::cholesky(outputs.noise, chol_, "covariance of planned outputs given the function");
@@ -57,4 +57,4 @@ double ReferenceVariance::value(const RollOut& paths, Index n, const PlannedOutp
   return reduction / now_;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

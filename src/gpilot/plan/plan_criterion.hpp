@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "gpilot/acquisition/reference.hpp"
-#include "gpilot/acquisition/roll_out.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/reference.hpp"
+#include "gpilot/plan/roll_out.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// What a sequence of controls would teach: the larger, the more.
 class PlanCriterion {
@@ -14,7 +14,7 @@ class PlanCriterion {
   virtual ~PlanCriterion() = default;
   /// Called once for all plans of a run, before their values.
   virtual void prepare(const RollOut& /*paths*/) {}
-  /// The value of path n of the run, whose outputs are at hand.
+  /// The value of path n of the run; `outputs` are those of this path.
   virtual double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) = 0;
 };
 
@@ -55,4 +55,4 @@ class ReferenceVariance : public PlanCriterion {
   Matrix sum_, chol_, own_, answer_;
 };
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,15 +1,15 @@
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "gpilot/acquisition/local.hpp"
-#include "gpilot/acquisition/planner.hpp"
-#include "limited_choice.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/limited_choice.hpp"
+#include "gpilot/plan/local.hpp"
+#include "gpilot/plan/planner.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 // Declared where they are listed: strategies.def.
-Choice plan_information(const Situation& situation);
-Choice plan_entropy(const Situation& situation);
-Choice plan_reference_variance(const Situation& situation);
-Choice plan_local(const Situation& situation);
+Choice plan_information(const DecisionContext& context);
+Choice plan_entropy(const DecisionContext& context);
+Choice plan_reference_variance(const DecisionContext& context);
+Choice plan_local(const DecisionContext& context);
 
 namespace {
 
@@ -42,51 +42,51 @@ class FirstControl : public PlanCriterion {
 
 }  // namespace
 
-Choice safe_choice_near(const Situation& situation, const Vector& target) {
-  const Posteriors uncertainty = function_uncertainty(situation);
+Choice safe_choice_near(const DecisionContext& context, const Vector& target) {
+  const Posteriors uncertainty = function_uncertainty(context);
   NearTarget criterion(target);
   Choice choice =
-      search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion, .first = &target});
-  choice.value = std::numeric_limits<double>::quiet_NaN();
+      search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion, .first = &target});
+  choice.criterion = std::numeric_limits<double>::quiet_NaN();
   choice.plan.resize(0, 0);  // the next draw has nothing to do with it
   return choice;
 }
 
-Choice safe_maximum(const Situation& situation, const Criterion& criterion) {
-  const Posteriors uncertainty = function_uncertainty(situation);
-  FirstControl first(criterion, situation.box.low.size());
-  return search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = first});
+Choice safe_maximum(const DecisionContext& context, const Criterion& criterion) {
+  const Posteriors uncertainty = function_uncertainty(context);
+  FirstControl first(criterion, context.box.low.size());
+  return search_plan({.context = context, .uncertainty = uncertainty, .criterion = first});
 }
 
-Choice plan_information(const Situation& situation) {
-  const Posteriors uncertainty = function_uncertainty(situation);
+Choice plan_information(const DecisionContext& context) {
+  const Posteriors uncertainty = function_uncertainty(context);
   InformationGain criterion;
-  return search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+  return search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
 }
 
-Choice plan_entropy(const Situation& situation) {
-  const Posteriors uncertainty = function_uncertainty(situation);
+Choice plan_entropy(const DecisionContext& context) {
+  const Posteriors uncertainty = function_uncertainty(context);
   PathEntropy criterion;
-  return search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+  return search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
 }
 
-Choice plan_reference_variance(const Situation& situation) {
-  const Posteriors uncertainty = function_uncertainty(situation);
-  const Reference reference = make_reference(situation, uncertainty);
+Choice plan_reference_variance(const DecisionContext& context) {
+  const Posteriors uncertainty = function_uncertainty(context);
+  const Reference reference = make_reference(context, uncertainty);
   ReferenceVariance criterion(reference);
-  Choice choice = search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
   choice.reference_sd = std::sqrt(reference.variance);
   return choice;
 }
 
-Choice plan_local(const Situation& situation) {
-  const Posteriors uncertainty = function_uncertainty(situation);
-  const Reference reference = make_reference(situation, uncertainty);
-  const Vector target = most_informative_point(situation, uncertainty, reference);
+Choice plan_local(const DecisionContext& context) {
+  const Posteriors uncertainty = function_uncertainty(context);
+  const Reference reference = make_reference(context, uncertainty);
+  const Vector target = most_informative_point(context, uncertainty, reference);
   TowardsPoint criterion(target);
-  Choice choice = search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
   choice.reference_sd = std::sqrt(reference.variance);
   return choice;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

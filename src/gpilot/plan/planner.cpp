@@ -1,4 +1,4 @@
-#include "gpilot/acquisition/planner.hpp"
+#include "gpilot/plan/planner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,20 +7,22 @@
 #include <numbers>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
+// The search is not the bottleneck: 2000 plans instead of 320 did not help (docs/decisions/planning.md). So these
+// numbers are by feel, not measured one by one.
 constexpr Index kGeneration = 32;  ///< plans in lock step
 constexpr std::size_t kElites = 6;
 constexpr Index kNearBest = 8;         ///< plans of a generation that vary the best one
 constexpr Index kNew = 8;              ///< plans of a generation that are drawn anew while none is safe
 constexpr double kLeastSpread = 0.02;  ///< of the box
 constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls by kShrink a generation
-constexpr double kShrink = 0.7;
+constexpr double kShrink = 0.7;        ///< ten generations then end at 0.01 of the box
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 
 double normal_cdf(double z) {
@@ -51,15 +53,15 @@ class Search {
  public:
   explicit Search(const PlanSearch& search)
       : search_(search),
-        situation_(search.situation),
-        P_(situation_.box.low.size()),
-        options_(situation_.planning.with_horizon(P_, situation_.limited())),
+        context_(search.context),
+        P_(context_.box.low.size()),
+        options_(context_.planning.with_horizon(P_, context_.limited())),
         H_(options_.horizon),
         blocks_((H_ + options_.hold - 1) / options_.hold),
-        paths_(situation_, search.uncertainty, H_, options_.draws),
-        random_(situation_.seed, Purpose::kPlanner, situation_.trial, situation_.step),
-        output_variance_(situation_.transition.parameters().log_r.array().exp()) {
-    const Box& box = situation_.later_box();
+        paths_(context_, search.uncertainty, H_, options_.draws),
+        random_(context_.seed, Purpose::kPlanner, context_.trial, context_.step),
+        output_variance_(context_.transition.parameters().log_r.array().exp()) {
+    const Box& box = context_.later_box();
     low_ = box.low;
     high_ = box.high;
     width_ = box.high - box.low;
@@ -81,11 +83,10 @@ class Search {
     const Tried& best = elites_.front();
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     return {.control = best.plan.head(P_),
-            .value = best.sensible ? best.value : kNaN,
+            .criterion = best.sensible ? best.value : kNaN,
             .evaluations = static_cast<int>(tried_),
             .plan = Eigen::Map<const Matrix>(best.plan.data(), P_, H_).transpose(),
-            .landscape = {},
-            .violation = situation_.limited() ? std::min(best.violation, 1.0) : kNaN,
+            .violation = context_.limited() ? std::min(best.violation, 1.0) : kNaN,
             .safe = best.safe};
   }
 
@@ -97,10 +98,10 @@ class Search {
       auto c = plan.segment(t * P_, P_);
       c = (low_ + width_.cwiseProduct(unit.segment((t / options_.hold) * P_, P_))).cwiseMin(high_);  // despite rounding
       if (t == 0) {
-        c = c.cwiseMax(situation_.box.low).cwiseMin(situation_.box.high);
-      } else if (situation_.slew != nullptr) {
+        c = c.cwiseMax(context_.box.low).cwiseMin(context_.box.high);
+      } else if (context_.slew != nullptr) {
         const auto before = plan.segment((t - 1) * P_, P_);
-        c = c.cwiseMax(before - *situation_.slew).cwiseMin(before + *situation_.slew);
+        c = c.cwiseMax(before - *context_.slew).cwiseMin(before + *context_.slew);
       }
     }
     return plan;
@@ -131,8 +132,8 @@ class Search {
       draw(unit, n);
     }
     begin_with_first(unit);
-    if (situation_.previous_plan != nullptr && situation_.previous_plan->rows() > 0) {
-      const Matrix& previous = *situation_.previous_plan;
+    if (context_.previous_plan != nullptr && context_.previous_plan->rows() > 0) {
+      const Matrix& previous = *context_.previous_plan;
       for (Index b = 0; b < blocks_; ++b) {
         const Index t = std::min(b * options_.hold, previous.rows() - 1);
         unit.block(b * P_, 0, P_, 1) = to_unit(previous.row(t).transpose());
@@ -173,7 +174,7 @@ class Search {
     unit = unit.cwiseMax(0.0).cwiseMin(1.0);
     begin_with_first(unit);
     // Where nothing is safe, elites can be alike in what is wrong with them: some plans are drawn anew.
-    for (Index n = kNew; situation_.limited() && !elites_.front().safe && n < 2 * kNew; ++n) {
+    for (Index n = kNew; context_.limited() && !elites_.front().safe && n < 2 * kNew; ++n) {
       draw(unit, n);
     }
     return unit;
@@ -193,7 +194,7 @@ class Search {
           if (finite) {
             tried.value += share * value;
             tried.violation +=
-                situation_.limited() ? share * violation_bound(outputs, *situation_.limits, output_variance_) : 0.0;
+                context_.limited() ? share * violation_bound(outputs, *context_.limits, output_variance_) : 0.0;
           }
         } catch (const NumericalError&) {  // counts as not finite
           finite = false;
@@ -201,13 +202,13 @@ class Search {
       }
       if (!finite) {
         tried.sensible = false;
-        tried.safe = !situation_.limited();
+        tried.safe = !context_.limited();
         tried.violation = kWorst;
         tried.value = static_cast<double>(rows);
         return;
       }
     }
-    tried.safe = !situation_.limited() || tried.violation <= situation_.limits->delta;
+    tried.safe = !context_.limited() || tried.violation <= context_.limits->delta;
   }
 
   /// Tries the first `count` plans.
@@ -229,7 +230,7 @@ class Search {
   }
 
   const PlanSearch& search_;
-  const Situation& situation_;
+  const DecisionContext& context_;
   Index P_;
   PlanningOptions options_;
   Index H_, blocks_;
@@ -260,4 +261,4 @@ Choice search_plan(const PlanSearch& search) {
   return Search(search).run();
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -2,15 +2,15 @@
 
 #include <vector>
 
-#include "gpilot/acquisition/plan_criterion.hpp"
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/plan_criterion.hpp"
+#include "gpilot/plan/strategy.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// What a plan is looked for by.
 struct PlanSearch {
-  const Situation& situation;
+  const DecisionContext& context;
   const std::vector<gp::PackedPosterior>& uncertainty;  ///< of the transition function
   PlanCriterion& criterion;
   const Vector* first = nullptr;  ///< [P] a control that half of the plans begin with, or null
@@ -27,4 +27,4 @@ Choice search_plan(const PlanSearch& search);
 /// rows and outputs. It may exceed 1; then it still tells which of two plans is worse.
 double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance);
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

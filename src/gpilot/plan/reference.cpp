@@ -1,21 +1,22 @@
-#include "gpilot/acquisition/reference.hpp"
+#include "gpilot/plan/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/random.hpp"
-#include "halton.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/plan/halton.hpp"
+#include "gpilot/ssm/sensible.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
-constexpr Index kPoints = 96;
-constexpr Index kRuns = 24;
-constexpr Index kRows = 60;
-constexpr Index kKinds = 4;
-constexpr double kFarthest = 3.0;  ///< scaled units, in which a declared range is [-1.7, 1.7]
+constexpr Index kPoints = 96;  ///< the cost of a plan is linear in them; by feel, not measured
+constexpr Index kRuns = 24;    ///< 6 were no better on any home system (docs/decisions/planning.md)
+constexpr Index kRows = 60;    ///< of a run; by feel, not measured
+constexpr Index kKinds = 4;    ///< of runs, see expected_run
 
 /// One run of what a user may do with the system, in units of the box [P x rows]: values, corners or slow values held,
 /// or sines.
@@ -46,12 +47,12 @@ Matrix expected_run(RandomStream& random, Index kind, Index P) {
 }
 
 /// The same controls at every step of an exploration, one run a column [P rows x runs]: what changes is the model.
-Matrix expected_controls(const Situation& situation) {
-  const Box& box = situation.later_box();
+Matrix expected_controls(const DecisionContext& context) {
+  const Box& box = context.later_box();
   const Index P = box.low.size();
   Matrix controls(P * kRows, kRuns);
   for (Index n = 0; n < kRuns; ++n) {
-    RandomStream random(situation.seed, Purpose::kReference, situation.trial, static_cast<std::uint32_t>(n));
+    RandomStream random(context.seed, Purpose::kReference, context.trial, static_cast<std::uint32_t>(n));
     Matrix run = (box.high - box.low).asDiagonal() * expected_run(random, n % kKinds, P);
     run.colwise() += box.low;
     controls.col(n) = run.reshaped();
@@ -71,10 +72,10 @@ Matrix region_points(const Box& region, Index count) {
   return X;
 }
 
-Matrix roll_out_points(const Situation& situation, Index count) {
-  const ssm::Transition& transition = situation.transition;
+Matrix roll_out_points(const DecisionContext& context, Index count) {
+  const ssm::Transition& transition = context.transition;
   const ssm::Structure& s = transition.structure();
-  const Matrix controls = expected_controls(situation);
+  const Matrix controls = expected_controls(context);
   Matrix X(kRuns, s.inputs());
   X.leftCols(s.states) = s.x0_mean.transpose().replicate(kRuns, 1);
   std::vector<bool> near(static_cast<std::size_t>(kRuns), true);
@@ -86,8 +87,8 @@ Matrix roll_out_points(const Situation& situation, Index count) {
     X.rightCols(s.controls) = controls.middleRows(t * s.controls, s.controls).transpose();
     for (Index n = 0; n < kRuns; ++n) {
       const auto run = static_cast<std::size_t>(n);
-      // Not for NaN, either. Where runs begin they are in any case: there is always a point.
-      near[run] = t == 0 || (near[run] && (X.row(n).head(s.states).array().abs() <= kFarthest).all());
+      // False for NaN. The start of a run always counts, so there is at least one point.
+      near[run] = t == 0 || (near[run] && (X.row(n).head(s.states).array().abs() <= ssm::kFarthestReference).all());
       if (near[run]) {
         all.row(found++) = X.row(n);
       }
@@ -104,10 +105,9 @@ Matrix roll_out_points(const Situation& situation, Index count) {
   return kept;
 }
 
-Reference make_reference(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty) {
+Reference make_reference(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty) {
   Reference reference;
-  reference.X =
-      situation.region != nullptr ? region_points(*situation.region, kPoints) : roll_out_points(situation, kPoints);
+  reference.X = context.region != nullptr ? region_points(*context.region, kPoints) : roll_out_points(context, kPoints);
   reference.points.resize(uncertainty.size());
   Vector variance(reference.X.rows());
   Vector mean(reference.X.rows());
@@ -120,4 +120,4 @@ Reference make_reference(const Situation& situation, const std::vector<gp::Packe
   return reference;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/plan/criterion.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// Where the model will be used, and how uncertain its function is there. Scaled units.
 struct Reference {
@@ -18,7 +18,7 @@ struct Reference {
 
 /// Points of the declared region, or, where none is declared, of runs of the model under the controls that are
 /// expected.
-Reference make_reference(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty);
+Reference make_reference(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty);
 
 /// Points spread evenly over a box of (x, c) [R x I].
 Matrix region_points(const Box& region, Index count);
@@ -26,6 +26,6 @@ Matrix region_points(const Box& region, Index count);
 /// Points that runs of the model from p(x_0) pass through [R x I] under four kinds of controls: values of the box or
 /// its corners held for 1 to 5 rows, values held for 8 to 20, sines. A run ends where a scaled state exceeds 3: a
 /// declared range is [-1.7, 1.7].
-Matrix roll_out_points(const Situation& situation, Index count);
+Matrix roll_out_points(const DecisionContext& context, Index count);
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

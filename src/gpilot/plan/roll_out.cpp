@@ -1,15 +1,14 @@
-#include "gpilot/acquisition/roll_out.hpp"
+#include "gpilot/plan/roll_out.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-namespace gpilot::acquisition {
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/ssm/sensible.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace {
-
-constexpr double kFarthest = 30.0;  ///< scaled: a path beyond has left the model, and is held there
-
-}  // namespace
+namespace gpilot::plan {
 
 void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, const Matrix& C, Matrix& response,
                      Matrix& start_response) {
@@ -44,20 +43,21 @@ void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, cons
   }
 }
 
-RollOut::RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
+RollOut::RollOut(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
                  Index draws)
-    : transition_(situation.transition),
-      belief_(situation.belief),
+    : transition_(context.transition),
+      belief_(context.belief),
       H_(horizon),
       D_(transition_.structure().states),
       P_(transition_.structure().controls),
       E_(transition_.structure().outputs),
       draws_(draws) {
-  for (std::size_t g = 0; g < transition_.bases().size(); ++g) {
-    rows_.push_back({gp::PackedPosterior(transition_.bases()[g], transition_.weights()[g]), &uncertainty[g]});
+  std::vector<gp::PackedPosterior> posteriors = model_posteriors(context);
+  for (std::size_t g = 0; g < posteriors.size(); ++g) {
+    rows_.push_back({std::move(posteriors[g]), &uncertainty[g]});
     if (draws_ > 0) {
       rows_.back().draws = std::make_unique<gp::FunctionDraws>(transition_.bases()[g], transition_.weights()[g], draws_,
-                                                               situation.seed, static_cast<std::uint32_t>(g));
+                                                               context.seed, static_cast<std::uint32_t>(g));
     }
   }
   F_.assign(static_cast<std::size_t>(H_), Matrix::Zero(D_, D_));
@@ -87,7 +87,7 @@ void RollOut::run(MatrixRef plans) {
   }
 }
 
-/// mean_ at the points from row `first` of X_ on, by the functions drawn: those of a plan are one draw each.
+/// mean_ at the points from row `first` of X_ on, by the drawn functions: each path of a plan has its own draw.
 void RollOut::draw_values(Row& row, Index first) {
   for (Index n = 0; n < N_; n += draws_) {
     row.draws->evaluate(X_.middleRows(first + n, draws_), mean_.segment(n, draws_));
@@ -110,7 +110,7 @@ void RollOut::advance(Index t) {
   }
   x_.noalias() = z_ * transition_.left_inverse().transpose();
   for (Index n = 0; n < N_; ++n) {
-    if (!(x_.row(n).array().abs() <= kFarthest).all()) {  // NaN, too
+    if (!(x_.row(n).array().abs() <= ssm::kFarthestPath).all()) {  // NaN, too
       Index& rows = sensible_rows_[static_cast<std::size_t>(n)];
       rows = std::min(rows, t);
       x_.row(n) = X_.block(first + n, 0, 1, D_);
@@ -123,13 +123,9 @@ void RollOut::advance(Index t) {
 
 /// F_t along path n.
 void RollOut::set_path_slopes(Index n) {
-  scratch_ = transition_.linear_slope().leftCols(D_);
   for (Index t = 0; t < H_; ++t) {
-    Matrix slope = scratch_;
-    for (std::size_t g = 0; g < rows_.size(); ++g) {
-      slope.row(transition_.row_states()[g]) += rows_[g].slope.block(t * N_ + n, 0, 1, D_);
-    }
-    F_[static_cast<std::size_t>(t)].noalias() = transition_.left_inverse() * slope;
+    F_[static_cast<std::size_t>(t)] =
+        state_slope(transition_, [&](std::size_t g) { return rows_[g].slope.row(t * N_ + n).head(D_); });
   }
 }
 
@@ -165,4 +161,4 @@ const PlannedOutputs& RollOut::outputs(Index n) {
   return out_;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

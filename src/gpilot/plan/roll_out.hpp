@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/function_draws.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/plan/criterion.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// What the model expects of one control sequence, linearised along the path of its mean: with phi the values of f at
 /// the H points of the path less their means,
@@ -26,6 +26,16 @@ struct PlannedOutputs {
   std::vector<Matrix> V;  ///< [G] of [H x H]: covariance of f at the points of the path, a Gaussian process each
 };
 
+/// F = L^-1 (J + W + df/dx) [D x D] at a point, where slope_of_row(g) is the derivative of GP row g in the state.
+template <class SlopeOfRow>
+Matrix state_slope(const ssm::Transition& transition, SlopeOfRow slope_of_row) {
+  Matrix slope = transition.linear_slope().leftCols(transition.structure().states);
+  for (std::size_t g = 0; g < transition.row_states().size(); ++g) {
+    slope.row(transition.row_states()[g]) += slope_of_row(g);
+  }
+  return transition.left_inverse() * slope;
+}
+
 /// How outputs along a path answer to what enters a row of L x' on the way, and to its first state: y_s gets
 /// C F_{s-1} .. F_{t+1} L^-1 of row t. F is [H] of [D x D]; rows 1..H of the outputs.
 void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, const Matrix& C, Matrix& response,
@@ -34,10 +44,10 @@ void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, cons
 /// Paths of many control sequences under one model, in lock step. Keeps its memory between runs.
 class RollOut {
  public:
-  /// Keeps references to the situation's parts.
+  /// Keeps references to the context's parts.
   /// With `draws` functions drawn from the model every plan has as many paths, one under each; with 0 it has that of
   /// the mean.
-  RollOut(const Situation& situation, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
+  RollOut(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
           Index draws = 0);
 
   /// Rolls out plans, a column of controls each, row after row [P H x plans], from the current belief.
@@ -46,7 +56,7 @@ class RollOut {
   /// Linearises path n of the last run; stays valid until the next call.
   const PlannedOutputs& outputs(Index n);
 
-  /// N = plans times paths_of_plan(); those of a plan are neighbours.
+  /// N = plans times paths_of_plan(); the paths of a plan are neighbours.
   Index paths() const { return N_; }
   Index paths_of_plan() const { return std::max<Index>(draws_, 1); }
   Index horizon() const { return H_; }
@@ -90,4 +100,4 @@ class RollOut {
   Matrix slope_, scratch_;
 };
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -3,17 +3,18 @@
 #include <numbers>
 #include <utility>
 
-#include "belief_nodes.hpp"
-#include "gpilot/acquisition/total_information.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/gp/inducing.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/plan/belief_nodes.hpp"
+#include "gpilot/plan/total_information.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
-constexpr Index kSamples = 50;
+constexpr Index kSamples = 50;  ///< as the node rule of random samples has by default; not measured
 const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
 
 double log_det(const Matrix& K, const char* what) {
@@ -47,7 +48,7 @@ double initial_divergence(const ssm::StartPrior& x0, VectorRef mean, const Matri
 ///   log N(y | C f + d, R + C Q C^T) - E log N(y | C x' + d, R) + KL[ N(mean, S) || N(f, Q) ].
 double SampledTotalInformation::step_information(const Matrix& mean, const Matrix& S, const Matrix& f,
                                                  VectorRef y) const {
-  const ssm::Parameters& p = situation_.transition.parameters();
+  const ssm::Parameters& p = context_.transition.parameters();
   const auto n = static_cast<double>(f.rows());
   std::vector<Index> seen;
   for (Index e = 0; e < y.size(); ++e) {
@@ -73,15 +74,15 @@ double SampledTotalInformation::step_information(const Matrix& mean, const Matri
 }
 
 double SampledTotalInformation::row_information(Index t, RandomStream& random) {
-  const ssm::Transition& transition = situation_.transition;
-  const ssm::StatePosterior& q = *situation_.q;
+  const ssm::Transition& transition = context_.transition;
+  const ssm::StatePosterior& q = *context_.q;
   const Index D = q.states();
   const Matrix A = q.A.middleCols(D * t, D);
   const Matrix S_chol = q.S_chol.middleCols(D * t, D);
   const Matrix S = S_chol * S_chol.transpose();
   Matrix X(x_.rows(), transition.structure().inputs());
   X.leftCols(D) = x_;
-  set_control(X, situation_.history->controls.col(t - 1));
+  set_control(X, context_.history->controls.col(t - 1));
   Matrix z;
   Matrix variance;
   transition.moments(X, z, variance);
@@ -89,16 +90,16 @@ double SampledTotalInformation::row_information(Index t, RandomStream& random) {
   const Matrix f = z * transition.left_inverse().transpose();
   const Matrix mean = ((x_.rowwise() - q.m.col(t - 1).transpose()) * A.transpose()).rowwise() + q.m.col(t).transpose();
   x_ = mean + random.normal_matrix(x_.rows(), D) * S_chol.transpose();
-  return step_information(mean, S, f, situation_.history->outputs.col(t));
+  return step_information(mean, S, f, context_.history->outputs.col(t));
 }
 
-SampledTotalInformation::SampledTotalInformation(const Situation& situation, Index samples, Anchor anchor)
-    : situation_(situation), anchor_(anchor), Q_(independent_process_variances(situation.transition).asDiagonal()) {
-  if (situation.history == nullptr || situation.q == nullptr || situation.q->rows() > situation.history->rows()) {
+SampledTotalInformation::SampledTotalInformation(const DecisionContext& context, Index samples, Anchor anchor)
+    : context_(context), anchor_(anchor), Q_(independent_process_variances(context.transition).asDiagonal()) {
+  if (context.history == nullptr || context.q == nullptr || context.q->rows() > context.history->rows()) {
     throw InputError(
         "totmi-sampled draws whole trajectories: it needs the data that the model was trained on, not the model alone");
   }
-  const ssm::Transition& transition = situation.transition;
+  const ssm::Transition& transition = context.transition;
   const ssm::Parameters& p = transition.parameters();
   Q_inverse_ = Q_.diagonal().cwiseInverse().asDiagonal();
   Q_log_det_ = Q_.diagonal().array().log().sum();
@@ -109,13 +110,13 @@ SampledTotalInformation::SampledTotalInformation(const Situation& situation, Ind
   S_ = Q_ - half.transpose() * half;
   A_ = S_ * Q_inverse_;
 
-  const ssm::StatePosterior& q = *situation.q;
+  const ssm::StatePosterior& q = *context.q;
   const Index D = q.states();
-  const Index first = situation.history->start[situation.history->start.size() - 2];
-  RandomStream random(situation.seed, Purpose::kStrategy, situation.trial, situation.step);
+  const Index first = context.history->start[context.history->start.size() - 2];
+  RandomStream random(context.seed, Purpose::kStrategy, context.trial, context.step);
   const Matrix S0_chol = q.S_chol.middleCols(D * first, D);
   x_ = (random.normal_matrix(samples, D) * S0_chol.transpose()).rowwise() + q.m.col(first).transpose();
-  const bool broad = situation.history->broad[static_cast<std::size_t>(first)];
+  const bool broad = context.history->broad[static_cast<std::size_t>(first)];
   history_ = initial_divergence(ssm::start_prior(transition.structure(), broad), q.m.col(first), S0_chol);
   for (const gp::Weights& v : transition.weights()) {
     history_ += gp::kl_to_standard_normal(v);
@@ -123,16 +124,16 @@ SampledTotalInformation::SampledTotalInformation(const Situation& situation, Ind
   for (Index t = first + 1; t < q.rows(); ++t) {
     history_ += row_information(t, random);
   }
-  if (q.rows() < situation.history->rows()) {  // rows since the last training: the filter knows the current state
+  if (q.rows() < context.history->rows()) {  // rows since the last training: the filter knows the current state
     Matrix P_chol;
-    linalg::cholesky(situation.belief.covariance, P_chol, "covariance of the current state");
-    x_ = (random.normal_matrix(samples, D) * P_chol.transpose()).rowwise() + situation.belief.mean.transpose();
+    linalg::cholesky(context.belief.covariance, P_chol, "covariance of the current state");
+    x_ = (random.normal_matrix(samples, D) * P_chol.transpose()).rowwise() + context.belief.mean.transpose();
   }
   epsilon_ = random.normal_matrix(samples, D);
 }
 
 double SampledTotalInformation::value(VectorRef control, Vector* /*gradient*/) const {
-  const ssm::Transition& transition = situation_.transition;
+  const ssm::Transition& transition = context_.transition;
   const ssm::Parameters& p = transition.parameters();
   Matrix X(x_.rows(), transition.structure().inputs());
   X.leftCols(x_.cols()) = x_;
@@ -150,8 +151,8 @@ double SampledTotalInformation::value(VectorRef control, Vector* /*gradient*/) c
   return history_ + step_information(mean, S_, f, y);
 }
 
-std::unique_ptr<Criterion> sampled_total_information(const Situation& situation) {
-  return std::make_unique<SampledTotalInformation>(situation, kSamples);
+std::unique_ptr<Criterion> sampled_total_information(const DecisionContext& context) {
+  return std::make_unique<SampledTotalInformation>(context, kSamples);
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

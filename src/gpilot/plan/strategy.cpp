@@ -1,23 +1,25 @@
-#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/plan/strategy.hpp"
 
-#include "gpilot/acquisition/maximise.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
-#include "limited_choice.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/plan/limited_choice.hpp"
+#include "gpilot/plan/maximise.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
-using DrawControl = Vector (*)(const Situation&);
-using MakeCriterion = std::unique_ptr<Criterion> (*)(const Situation&);
-using MakePlan = Choice (*)(const Situation&);
+using DrawControl = Vector (*)(const DecisionContext&);
+using MakeCriterion = std::unique_ptr<Criterion> (*)(const DecisionContext&);
+using MakePlan = Choice (*)(const DecisionContext&);
 
-#define DRAW(name, function, summary) Vector function(const Situation&);
-#define MAXIMISE(name, function, summary) std::unique_ptr<Criterion> function(const Situation&);
-#define PLAN(name, function, summary) Choice function(const Situation&);
+#define DRAW(name, function, summary) Vector function(const DecisionContext&);
+#define MAXIMISE(name, function, summary) std::unique_ptr<Criterion> function(const DecisionContext&);
+#define MAXIMISE_PAST MAXIMISE
+#define PLAN(name, function, summary) Choice function(const DecisionContext&);
 #define PLAN_FOR_USE PLAN
 #include "strategies.def"
 #undef DRAW
 #undef MAXIMISE
+#undef MAXIMISE_PAST
 #undef PLAN
 #undef PLAN_FOR_USE
 
@@ -26,12 +28,11 @@ namespace {
 class Draw : public Strategy {
  public:
   explicit Draw(DrawControl draw) : draw_(draw) {}
-  Choice choose(const Situation& situation) const override {
-    const Vector control = draw_(situation);
-    return situation.limited() ? safe_choice_near(situation, control)
-                               : Choice{.control = control, .plan = {}, .landscape = {}};
+  Choice choose(const DecisionContext& context) const override {
+    const Vector control = draw_(context);
+    return context.limited() ? safe_choice_near(context, control) : Choice{.control = control};
   }
-  std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
+  std::unique_ptr<Criterion> criterion(const DecisionContext& /*context*/) const override { return nullptr; }
 
  private:
   DrawControl draw_;
@@ -39,22 +40,24 @@ class Draw : public Strategy {
 
 class Maximise : public Strategy {
  public:
-  explicit Maximise(MakeCriterion make) : make_(make) {}
-  Choice choose(const Situation& situation) const override {
-    const std::unique_ptr<Criterion> criterion = make_(situation);
-    return situation.limited() ? safe_maximum(situation, *criterion) : maximise(*criterion, situation.box);
+  Maximise(MakeCriterion make, bool needs_history) : make_(make), needs_history_(needs_history) {}
+  Choice choose(const DecisionContext& context) const override {
+    const std::unique_ptr<Criterion> criterion = make_(context);
+    return context.limited() ? safe_maximum(context, *criterion) : maximise(*criterion, context.box);
   }
-  std::unique_ptr<Criterion> criterion(const Situation& situation) const override { return make_(situation); }
+  std::unique_ptr<Criterion> criterion(const DecisionContext& context) const override { return make_(context); }
+  bool needs_history() const override { return needs_history_; }
 
  private:
   MakeCriterion make_;
+  bool needs_history_;
 };
 
 class Planned : public Strategy {
  public:
   explicit Planned(MakePlan plan) : plan_(plan) {}
-  Choice choose(const Situation& situation) const override { return plan_(situation); }
-  std::unique_ptr<Criterion> criterion(const Situation& /*situation*/) const override { return nullptr; }
+  Choice choose(const DecisionContext& context) const override { return plan_(context); }
+  std::unique_ptr<Criterion> criterion(const DecisionContext& /*context*/) const override { return nullptr; }
 
  private:
   MakePlan plan_;
@@ -65,11 +68,13 @@ struct Entry {
   DrawControl draw;
   MakeCriterion make;
   MakePlan plan;
+  bool needs_history = false;
 };
 
 const std::vector<Entry>& entries() {
 #define DRAW(name, function, summary) Entry{name, function, nullptr, nullptr},
 #define MAXIMISE(name, function, summary) Entry{name, nullptr, function, nullptr},
+#define MAXIMISE_PAST(name, function, summary) Entry{name, nullptr, function, nullptr, true},
 #define PLAN(name, function, summary) Entry{name, nullptr, nullptr, function},
 #define PLAN_FOR_USE PLAN
   static const std::vector<Entry> all{
@@ -77,6 +82,7 @@ const std::vector<Entry>& entries() {
   };
 #undef DRAW
 #undef MAXIMISE
+#undef MAXIMISE_PAST
 #undef PLAN
 #undef PLAN_FOR_USE
   return all;
@@ -95,9 +101,9 @@ std::unique_ptr<Strategy> make_strategy(std::string_view name) {
     if (entry.plan != nullptr) {
       return std::make_unique<Planned>(entry.plan);
     }
-    return std::make_unique<Maximise>(entry.make);
+    return std::make_unique<Maximise>(entry.make, entry.needs_history);
   }
   throw InputError(unknown_name_message("strategy", name, strategy_names()));
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,45 +1,33 @@
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gpilot/acquisition/criterion.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/core/types.hpp"
+#include "gpilot/plan/choice.hpp"
+#include "gpilot/plan/criterion.hpp"
 
-namespace gpilot::acquisition {
-
-/// What a strategy decided. Scaled units.
-struct Choice {
-  Vector control;                                           ///< [P]
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< of its criterion; NaN if it has none
-  int evaluations = 0;                                      ///< of the criterion
-  Matrix plan;       ///< [H x P] this control and those planned after it, or empty
-  Matrix landscape;  ///< [points x P + 1] control, value: the grid of one control
-  /// Probability, under the model, that the outputs leave their limits; NaN if there are none.
-  double violation = std::numeric_limits<double>::quiet_NaN();
-  bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
-  /// Root of the mean variance of the model where it will be used; NaN if the strategy looks at no such place.
-  double reference_sd = std::numeric_limits<double>::quiet_NaN();
-};
+namespace gpilot::plan {
 
 /// A way to choose the next control.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Depends on the situation alone; the control lies in its box.
-  virtual Choice choose(const Situation& situation) const = 0;
+  /// Depends on the context alone; the control lies in its box.
+  virtual Choice choose(const DecisionContext& context) const = 0;
   /// What choose() maximises, or null for a strategy that draws its control.
-  virtual std::unique_ptr<Criterion> criterion(const Situation& situation) const = 0;
+  virtual std::unique_ptr<Criterion> criterion(const DecisionContext& context) const = 0;
+  /// Whether it looks at the rows of the current sequence, and so has nothing to say about the first of them.
+  virtual bool needs_history() const { return false; }
 };
 
 struct StrategyInfo {
   std::string name;
   std::string summary;        ///< one line
   bool reference_sd = false;  ///< its choices have one
+  bool plans = false;         ///< a sequence of controls, also without limits
 };
 
 /// All strategies, in the order of tables and help texts.
@@ -51,4 +39,4 @@ std::string no_reference_sd(std::string_view name);
 /// Throws InputError for an unknown name, with the nearest known one in its message.
 std::unique_ptr<Strategy> make_strategy(std::string_view name);
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -2,21 +2,23 @@
 
 #include <algorithm>
 
-#include "gpilot/acquisition/strategy.hpp"
+#include "gpilot/plan/strategy.hpp"
 
 // Apart from what the strategies do: whoever reads a configuration needs only their names.
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 const std::vector<StrategyInfo>& strategies() {
 #define DRAW(name, function, summary) StrategyInfo{name, summary},
 #define MAXIMISE(name, function, summary) StrategyInfo{name, summary},
-#define PLAN(name, function, summary) StrategyInfo{name, summary},
-#define PLAN_FOR_USE(name, function, summary) StrategyInfo{name, summary, true},
+#define MAXIMISE_PAST MAXIMISE
+#define PLAN(name, function, summary) StrategyInfo{name, summary, false, true},
+#define PLAN_FOR_USE(name, function, summary) StrategyInfo{name, summary, true, true},
   static const std::vector<StrategyInfo> all{
 #include "strategies.def"
   };
 #undef DRAW
 #undef MAXIMISE
+#undef MAXIMISE_PAST
 #undef PLAN
 #undef PLAN_FOR_USE
   return all;
@@ -45,4 +47,4 @@ std::vector<std::string> strategy_names() {
   return names;
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,12 +1,13 @@
-#include "gpilot/acquisition/total_information.hpp"
+#include "gpilot/plan/total_information.hpp"
 
 #include <Eigen/Dense>
 #include <vector>
 
-#include "belief_nodes.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/plan/belief_nodes.hpp"
+#include "gpilot/ssm/structure.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 namespace {
 
@@ -22,27 +23,18 @@ Matrix displacement_weight(const ssm::Transition& transition) {
 
 }  // namespace
 
-TotalInformation::TotalInformation(const Situation& situation)
-    : situation_(situation), X_(belief_nodes(situation, situation.belief)) {
-  const Matrix& L_inverse = situation.transition.left_inverse();
-  const ssm::Structure& s = situation.transition.structure();
-  W_ = L_inverse.transpose() * displacement_weight(situation.transition) * L_inverse;
+TotalInformation::TotalInformation(const DecisionContext& context)
+    : context_(context), X_(belief_nodes(context, context.belief)) {
+  const Matrix& L_inverse = context.transition.left_inverse();
+  const ssm::Structure& s = context.transition.structure();
+  W_ = L_inverse.transpose() * displacement_weight(context.transition) * L_inverse;
   z_ = X_.leftCols(s.states) * s.left().transpose();
 }
 
 double TotalInformation::value(VectorRef control, Vector* gradient) const {
-  Matrix X = X_;
-  set_control(X, control);
-  Matrix mean;
-  Matrix variance;
-  std::vector<Matrix> mean_slope;
-  std::vector<Matrix> variance_slope;
-  if (gradient != nullptr) {
-    situation_.transition.moments(X, mean, variance, mean_slope, variance_slope);
-  } else {
-    situation_.transition.moments(X, mean, variance);
-  }
-  const Vector& w = situation_.nodes.w;
+  const auto [mean, variance, mean_slope, variance_slope] =
+      node_moments(context_.transition, X_, control, gradient != nullptr);
+  const Vector& w = context_.nodes.w;
   const Matrix displacement = mean - z_;  // L (f - x)
   const Matrix pull = w.asDiagonal() * displacement * W_;
   if (gradient != nullptr) {
@@ -56,8 +48,8 @@ double TotalInformation::value(VectorRef control, Vector* gradient) const {
   return 0.5 * (pull.cwiseProduct(displacement).sum() + W_.diagonal().dot(variance.transpose() * w));
 }
 
-std::unique_ptr<Criterion> total_information(const Situation& situation) {
-  return std::make_unique<TotalInformation>(situation);
+std::unique_ptr<Criterion> total_information(const DecisionContext& context) {
+  return std::make_unique<TotalInformation>(context);
 }
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

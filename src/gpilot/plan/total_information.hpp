@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include "gpilot/acquisition/criterion.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/plan/criterion.hpp"
 
 /// The paper's Proposition 2: the estimate of I(y_{1:T+1}; f_{1:T+1}) as the log density of the outputs given f less
 /// the bound. Only the new step depends on the candidate control.
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 
 /// The exact form. With the paper's q(x'|x) = N(A x + b, S) for the new step, A = S Q^-1, b = S C^T R^-1 (y - d),
 /// S = (Q^-1 + C^T R^-1 C)^-1, the step's share is, whatever y is,
@@ -16,11 +16,11 @@ namespace gpilot::acquisition {
 /// the variances of x', without the correlations that declared kinematics bring.
 class TotalInformation : public Criterion {
  public:
-  explicit TotalInformation(const Situation& situation);
+  explicit TotalInformation(const DecisionContext& context);
   double value(VectorRef control, Vector* gradient) const override;
 
  private:
-  Situation situation_;
+  DecisionContext context_;
   Matrix X_;  ///< [J x I] the belief's nodes; the controls are filled in
   Matrix W_;  ///< L^-T W L^-1 [D x D], for the transition's rows
   Matrix z_;  ///< L x at the nodes [J x D]
@@ -36,7 +36,7 @@ enum class Anchor { kPreviousState, kFunction };
 class SampledTotalInformation : public Criterion {
  public:
   /// Needs the history and its q(x); throws InputError without.
-  SampledTotalInformation(const Situation& situation, Index samples, Anchor anchor = Anchor::kPreviousState);
+  SampledTotalInformation(const DecisionContext& context, Index samples, Anchor anchor = Anchor::kPreviousState);
   bool has_gradient() const override { return false; }
   double value(VectorRef control, Vector* gradient) const override;
 
@@ -45,7 +45,7 @@ class SampledTotalInformation : public Criterion {
   /// x_ holds the samples of the row before, and of this row afterwards.
   double row_information(Index t, RandomStream& random);
 
-  Situation situation_;
+  DecisionContext context_;
   Anchor anchor_;
   Matrix Q_, Q_inverse_;  ///< [D x D] process covariance
   double Q_log_det_ = 0.0;
@@ -55,8 +55,8 @@ class SampledTotalInformation : public Criterion {
   double history_ = 0.0;  ///< share of the rows that are there already
 };
 
-std::unique_ptr<Criterion> total_information(const Situation& situation);
+std::unique_ptr<Criterion> total_information(const DecisionContext& context);
 /// With 50 samples, as in our training by the paper's scheme.
-std::unique_ptr<Criterion> sampled_total_information(const Situation& situation);
+std::unique_ptr<Criterion> sampled_total_information(const DecisionContext& context);
 
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

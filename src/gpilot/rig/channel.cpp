@@ -1,4 +1,4 @@
-#include "rig_channel.hpp"
+#include "gpilot/rig/channel.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/rig/protocol.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 using Kind = RigError::Kind;
@@ -177,4 +177,4 @@ void RigChannel::finish(std::string_view line, const posix::Deadline& deadline, 
   }
 }
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

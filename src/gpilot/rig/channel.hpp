@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "posix.hpp"
+#include "gpilot/rig/posix.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 
 /// Lines to and from a rig, each within a deadline. Errors are RigErrors without the name of the request.
 class RigChannel {
@@ -44,4 +44,4 @@ class RigChannel {
   bool amid_line_ = false;    ///< the rig has a part of a request
 };
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -1,4 +1,4 @@
-#include "rig_log.hpp"
+#include "gpilot/rig/log.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/rig/protocol.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 constexpr std::size_t kTail = 2048;
@@ -132,4 +132,4 @@ std::string RigLog::last_lines(double wait_s) {
   return fmt::format("{}", fmt::join(lines, " | "));
 }
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

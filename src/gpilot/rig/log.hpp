@@ -7,9 +7,9 @@
 #include <string_view>
 #include <thread>
 
-#include "posix.hpp"
+#include "gpilot/rig/posix.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 
 /// Appends what comes out of a pipe to a file, by a thread of its own, so that the writer never waits for long.
 class RigLog {
@@ -53,4 +53,4 @@ class RigLog {
   std::thread thread_;
 };
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -1,4 +1,4 @@
-#include "posix.hpp"
+#include "gpilot/rig/posix.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace gpilot::systems::posix {
+namespace gpilot::rig::posix {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
@@ -119,4 +119,4 @@ SigpipeGuard::~SigpipeGuard() {
   ::pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
 }
 
-}  // namespace gpilot::systems::posix
+}  // namespace gpilot::rig::posix

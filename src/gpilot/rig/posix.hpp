@@ -5,7 +5,7 @@
 #include <chrono>
 
 /// The few things of POSIX that the owner of a child process needs.
-namespace gpilot::systems::posix {
+namespace gpilot::rig::posix {
 
 /// Owns a file descriptor.
 class Descriptor {
@@ -80,4 +80,4 @@ class SigpipeGuard {
   bool was_pending_ = false;
 };
 
-}  // namespace gpilot::systems::posix
+}  // namespace gpilot::rig::posix

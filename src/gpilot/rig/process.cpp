@@ -1,4 +1,4 @@
-#include "rig_process.hpp"
+#include "gpilot/rig/process.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <system_error>
 #include <thread>
 
-#include "posix.hpp"
+#include "gpilot/rig/posix.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 /// Between fork and exec other threads' locks are held for ever: only calls that POSIX allows in a signal handler.
@@ -128,4 +128,4 @@ void RigProcess::end() {
   reaped_ = true;
 }
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 
 /// A shell command in a process group of its own.
 class RigProcess {
@@ -34,4 +34,4 @@ class RigProcess {
   bool reaped_ = false;
 };
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

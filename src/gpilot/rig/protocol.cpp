@@ -1,4 +1,4 @@
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/rig/protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -391,4 +391,4 @@ std::string quote_rig_line(std::string_view line) {
   return line.size() > kLongest ? result + ".." : result;
 }
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -1,4 +1,4 @@
-#include "gpilot/systems/rig.hpp"
+#include "gpilot/rig/rig.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -10,13 +10,14 @@
 #include <system_error>
 #include <utility>
 
-#include "gpilot/error.hpp"
-#include "posix.hpp"
-#include "rig_channel.hpp"
-#include "rig_log.hpp"
-#include "rig_process.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/rig/channel.hpp"
+#include "gpilot/rig/log.hpp"
+#include "gpilot/rig/posix.hpp"
+#include "gpilot/rig/process.hpp"
+#include "gpilot/rig/protocol.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 using Kind = RigError::Kind;
@@ -252,4 +253,4 @@ int Rig::process_id() const {
   return implementation_->process().id();
 }
 
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "gpilot/types.hpp"
 
 /// Outputs that measure an angle. A rig may report it within one turn, so that it jumps, while the state counts turns:
 /// measurements are moved by whole turns to where they are expected. The filter expects what it predicts; training,

@@ -3,12 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "ensemble.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/sensible.hpp"
 #include "gpilot/ssm/small.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::ssm {
 
@@ -30,24 +31,6 @@ bool factorise(const SmallMatrix<N>& P, SmallMatrix<N>& P_chol) {
   }
 }
 
-template <int N>
-bool sensible(const SmallVector<N>& mean, const SmallMatrix<N>& covariance, const SmallVector<N>& limits) {
-  return mean.allFinite() && covariance.allFinite() && (mean.array().abs() < limits.array()).all() &&
-         (covariance.diagonal().array() < limits.array().square()).all();
-}
-
-/// One output: Joseph form, which stays positive definite where R is tiny.
-template <int N>
-void condition(Eigen::Map<SmallVector<N>> mean, Eigen::Map<SmallMatrix<N>> P, const SmallVector<N>& c, double residual,
-               double noise_variance) {
-  const SmallVector<N> Pc = P * c;
-  const SmallVector<N> gain = Pc / (c.dot(Pc) + noise_variance);
-  SmallMatrix<N> keep = -gain * c.transpose();
-  keep.diagonal().array() += 1.0;
-  mean += gain * residual;
-  P = SmallMatrix<N>(keep * P * keep.transpose() + noise_variance * gain * gain.transpose());
-}
-
 }  // namespace
 
 BatchFilter::BatchFilter(const Transition& transition, gp::Nodes nodes)
@@ -59,10 +42,10 @@ BatchFilter::BatchFilter(const Transition& transition, gp::Nodes nodes)
   }
 }
 
-BeliefBatch BatchFilter::initial(Index count) const {
-  const Structure& s = transition_.structure();
-  const Matrix P = s.x0_sd.array().square().matrix().asDiagonal();
-  return {s.x0_mean.replicate(1, count), P.replicate(1, count)};
+BeliefBatch BatchFilter::initial(Index count, bool broad) const {
+  const StartPrior x0 = start_prior(transition_.structure(), broad);
+  const Matrix P = x0.sd.array().square().matrix().asDiagonal();
+  return {x0.mean.replicate(1, count), P.replicate(1, count)};
 }
 
 /// The nodes of belief n, rows n J .. n J + J - 1 of X.
@@ -94,7 +77,7 @@ void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatc
   const Index D = mean.cols();
   const SmallMatrix<N> L_inverse = transition_.left_inverse();
   const SmallVector<N> q = transition_.process_variance();
-  const SmallVector<N> limits = state_limits(transition_.structure());
+  const SmallVector<N> limits = prediction_limits(transition_.structure());
   SmallVector<N> z(D);
   SmallMatrix<N> Z(D, D);
   Matrix centred(J, D);
@@ -111,7 +94,7 @@ void BatchFilter::collect(const Matrix& mean, const Matrix& variance, BeliefBatc
     }
     const SmallVector<N> m = L_inverse * z;
     const SmallMatrix<N> P = L_inverse * Z * L_inverse.transpose();
-    if (held[static_cast<std::size_t>(n)] || !sensible<N>(m, P, limits)) {
+    if (held[static_cast<std::size_t>(n)] || !is_within(m, P, limits)) {
       held[static_cast<std::size_t>(n)] = true;
       continue;
     }
@@ -141,23 +124,6 @@ void BatchFilter::predict(BeliefBatch& beliefs, MatrixRef controls, std::vector<
   for (std::size_t n = 0; n < held.size(); ++n) {
     diverged[n] = diverged[n] || held[n];
   }
-}
-
-void BatchFilter::update(BeliefBatch& beliefs, MatrixRef outputs) const {
-  const Parameters& p = transition_.parameters();
-  const Vector r = p.log_r.array().exp();
-  with_static_states(beliefs.mean.rows(), [&]<int N>() {
-    for (Index e = 0; e < outputs.rows(); ++e) {  // R is diagonal: one output at a time
-      const SmallVector<N> c = p.C.row(e).transpose();
-      for (Index n = 0; n < beliefs.count(); ++n) {
-        if (!std::isnan(outputs(e, n))) {
-          const double expected = c.dot(column<N>(beliefs.mean, n));
-          const double residual = nearest_turn(outputs(e, n), expected + p.d(e), turns_(e)) - expected - p.d(e);
-          condition<N>(column<N>(beliefs.mean, n), block<N>(beliefs.covariance, n), c, residual, r(e));
-        }
-      }
-    }
-  });
 }
 
 void BatchFilter::outputs(const BeliefBatch& beliefs, Matrix& mean, Matrix& variance) const {

@@ -2,10 +2,10 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::ssm {
 
@@ -23,8 +23,8 @@ class BatchFilter {
  public:
   BatchFilter(const Transition& transition, gp::Nodes nodes);
 
-  /// p(x_0) of the model, `count` times.
-  BeliefBatch initial(Index count) const;
+  /// p(x_0) of the model, or of a sequence that may begin anywhere, `count` times.
+  BeliefBatch initial(Index count, bool broad = false) const;
   /// x_t -> x_{t+1}, trajectory n under column n of `controls` [P x N]. A belief that would leave every sensible range
   /// (or is no distribution any more) stays where it is, and its entry of `diverged` [N] is set; none is ever cleared.
   void predict(BeliefBatch& beliefs, MatrixRef controls, std::vector<bool>& diverged) const;

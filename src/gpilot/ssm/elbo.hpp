@@ -6,6 +6,7 @@
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/node_regression.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/small.hpp"
 #include "gpilot/ssm/structure.hpp"
 

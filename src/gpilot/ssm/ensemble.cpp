@@ -1,22 +1,14 @@
-#include "ensemble.hpp"
-
-#include <limits>
+#include "gpilot/ssm/ensemble.hpp"
 
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/sensible.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::ssm {
 
-Vector state_limits(const Structure& structure) {
-  Vector limits = Vector::Constant(structure.states, kDivergedState);
-  for (const kernels::Angle& angle : structure.angles) {
-    limits(angle.input) = std::numeric_limits<double>::infinity();
-  }
-  return limits;
-}
-
 Ensemble::Ensemble(const Transition& transition, const StateBelief& start, Index draws, std::uint64_t seed)
     : transition_(transition),
-      limits_(state_limits(transition.structure())),
+      limits_(prediction_limits(transition.structure())),
       states_(draws, transition.structure().states),
       diverged_(static_cast<std::size_t>(draws), false) {
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {

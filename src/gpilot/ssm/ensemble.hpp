@@ -3,18 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpilot/core/random.hpp"
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/function_draws.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::ssm {
-
-/// A scaled state beyond this has left every sensible range: data lie within a few units.
-inline constexpr double kDivergedState = 1e3;
-
-/// That limit of each state; an angle may turn for ever.
-Vector state_limits(const Structure& structure);
 
 /// Trajectories of a transition that advance together, each under one draw of f. Scaled units. Trajectory n depends on
 /// (seed, n) alone. Keeps a reference to the transition.

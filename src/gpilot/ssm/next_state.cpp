@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::ssm {

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "../parallel.hpp"
+#include "gpilot/core/parallel.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/series.hpp"
 
 namespace gpilot::ssm {
 
@@ -17,7 +18,7 @@ constexpr Index kBlockNodes = 512;
 constexpr Index kManyNodes = 8 * kBlockNodes;
 /// Groups of blocks; sums are kept per group, so this bounds their memory and the number of useful threads.
 constexpr Index kGroups = 64;
-/// Features are kept between the passes up to this many bytes, those of further blocks are computed anew.
+/// Features are kept between the passes up to this many bytes; beyond that they are computed again.
 constexpr double kKeepBytes = 400e6;
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "gpilot/gp/inducing.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::ssm {

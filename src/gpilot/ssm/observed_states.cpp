@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
 namespace gpilot::ssm {
 

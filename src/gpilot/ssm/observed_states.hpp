@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/model.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::ssm {
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::ssm {
 

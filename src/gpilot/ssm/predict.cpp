@@ -10,9 +10,11 @@
 #include <limits>
 #include <numbers>
 
-#include "ensemble.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/ensemble.hpp"
+#include "gpilot/ssm/sensible.hpp"
+#include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::ssm {
 
@@ -41,7 +43,7 @@ double mixture_probability(VectorRef centres, double sd, double at) {
 }
 
 /// The quantile of an equal mixture of N(centres_n, sd^2); z is the standard normal one of the same level. Exact for
-/// the draws at hand, where samples of the noise would add an error of their own.
+/// the given draws; sampling the noise would add its own error.
 double mixture_quantile(VectorRef centres, double sd, double level, double z) {
   const auto excess = [&](double at) { return mixture_probability(centres, sd, at) - level; };
   // Every centre lies between the first and the last, so the quantile does between theirs.
@@ -99,16 +101,10 @@ void set_mixture(const Ensemble& ensemble, const Filter& filter, const Vector& s
   }
 }
 
-bool sensible(const StateBelief& belief, const Vector& limits) {
-  return belief.mean.allFinite() && belief.covariance.allFinite() &&
-         (belief.mean.array().abs() < limits.array()).all() &&
-         (belief.covariance.diagonal().array() < limits.array().square()).all();
-}
-
 /// One step of moment matching; a belief that would diverge stays where it is. Returns whether it moved.
 bool advance(const Filter& filter, StateBelief& belief, VectorRef control) {
   StateBelief next = filter.predict(belief, control);
-  if (!sensible(next, state_limits(filter.transition().structure()))) {
+  if (!is_within(next.mean, next.covariance, prediction_limits(filter.transition().structure()))) {
     return false;
   }
   belief = std::move(next);
@@ -160,12 +156,12 @@ void Prediction::set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd) {
   }
 }
 
-Predictor::Predictor(const Model& model, const Component& component)
+Predictor::Predictor(const Model& model, const Dynamics& dynamics)
     : scaling_(model.scaling),
-      component_(component),
-      spread_(component.spread.size() > 0 ? component.spread : Vector(Vector::Ones(component.structure.outputs))),
-      transition_(component.structure, component.parameters, component.weights),
-      nodes_(gp::make_nodes(model.spec.nodes, component.structure.states, model.spec.node_points, model.seed)) {}
+      dynamics_(dynamics),
+      spread_(dynamics.spread.size() > 0 ? dynamics.spread : Vector(Vector::Ones(dynamics.structure.outputs))),
+      transition_(dynamics.structure, dynamics.parameters, dynamics.weights),
+      nodes_(gp::make_nodes(model.spec.nodes, dynamics.structure.states, model.spec.node_points, model.seed)) {}
 
 Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& options) const {
   options.validate(sequence.rows());
@@ -174,7 +170,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
   Prediction prediction = Prediction::zero(s.rows(), s.outputs.cols());
   const Vector unit = Vector::Ones(s.outputs.cols());
   const auto y = [&](Index t) { return Vector(s.outputs.row(t).transpose()); };
-  StateBelief belief = filter.initial();
+  StateBelief belief = filter.initial(s.broad_start);
   for (Index t = 0; t < options.warmup; ++t) {
     if (t > 0) {
       advance(filter, belief, s.controls.row(t - 1).transpose());
@@ -210,7 +206,7 @@ Prediction Predictor::ahead(const Sequence& sequence, Index steps) const {
   const Sequence s = checked(sequence);
   const Filter filter(transition_, nodes_);
   Prediction prediction = Prediction::zero(s.rows(), s.outputs.cols());
-  StateBelief filtered = filter.initial();  // given the outputs up to row `seen`
+  StateBelief filtered = filter.initial(s.broad_start);  // given the outputs up to row `seen`
   Index seen = -1;
   for (Index t = 0; t < s.rows(); ++t) {
     for (; seen < t - steps; ++seen) {
@@ -250,7 +246,7 @@ Sequence Predictor::checked(const Sequence& sequence) const {
   if (sequence.outputs.array().isInf().any()) {
     throw InputError("data: an output is infinite");
   }
-  return component_.delayed(scaling_.to_scaled(sequence));
+  return dynamics_.delayed(scaling_.to_scaled(sequence));
 }
 
 void Predictor::to_user(Prediction& prediction) const {

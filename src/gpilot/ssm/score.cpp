@@ -1,5 +1,3 @@
-#include "gpilot/study/metrics.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +5,13 @@
 #include <limits>
 #include <numbers>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/predict.hpp"
+#include "gpilot/ssm/prediction.hpp"
 
-namespace gpilot::study {
+namespace gpilot::ssm {
 
 namespace {
 
@@ -105,4 +106,4 @@ Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, c
           .diverged = run.diverged};
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::ssm

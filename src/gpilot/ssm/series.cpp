@@ -1,10 +1,10 @@
-#include "gpilot/ssm/data.hpp"
+#include "gpilot/ssm/series.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
 namespace gpilot::ssm {
 

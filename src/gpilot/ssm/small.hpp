@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "gpilot/types.hpp"
 
 /// Matrices of the size of a state: fixed for D = 1, 2, 4, bounded (and so never on the heap) above.
 namespace gpilot::ssm {

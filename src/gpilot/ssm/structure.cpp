@@ -6,30 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 
 namespace gpilot::ssm {
-
-std::string_view name(MeanKind kind) {
-  switch (kind) {
-    case MeanKind::kZero:
-      return "zero";
-    case MeanKind::kIdentity:
-      return "identity";
-    case MeanKind::kLinear:
-      return "linear";
-  }
-  return "";
-}
-
-MeanKind mean_from_name(std::string_view text) {
-  for (const MeanKind kind : {MeanKind::kZero, MeanKind::kIdentity, MeanKind::kLinear}) {
-    if (text == name(kind)) {
-      return kind;
-    }
-  }
-  throw InputError(fmt::format("unknown mean function '{}': expected zero, identity or linear", text));
-}
 
 std::vector<Index> Structure::mean_rows() const {
   std::vector<Index> rows;

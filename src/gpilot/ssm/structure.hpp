@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
 #include "gpilot/kernels/stationary.hpp"
-#include "gpilot/types.hpp"
+#include "gpilot/ssm/spec.hpp"
 
 /// The Gaussian process state-space model, in scaled units.
 ///
@@ -25,13 +26,6 @@ namespace gpilot::ssm {
 inline constexpr Index kMaxStates = 16;
 /// Standard deviation of a first state that may be anywhere. Scaled units: three times the range or spread of the data.
 inline constexpr double kBroadStartSd = 3.0;
-
-enum class MeanKind { kZero, kIdentity, kLinear };
-
-/// "zero", "identity", "linear".
-std::string_view name(MeanKind kind);
-/// Throws InputError listing the valid names.
-MeanKind mean_from_name(std::string_view text);
 
 /// State `position` is the integral of state `velocity`.
 struct Kinematics {

@@ -1,11 +1,11 @@
 #include "gpilot/ssm/transition.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/linalg/solve.hpp"
 #include "gpilot/ssm/angles.hpp"
 
 namespace gpilot::ssm {
@@ -15,7 +15,7 @@ Transition::Transition(Structure structure, Parameters parameters, std::vector<g
       parameters_(std::move(parameters)),
       weights_(std::move(weights)),
       rows_(structure_.gp_rows()),
-      L_inverse_(structure_.left().inverse()),
+      L_inverse_(linalg::inverse(structure_.left())),
       slope_(Matrix::Zero(structure_.states, structure_.inputs() + 1)) {
   process_variance_ = parameters_.log_q.array().exp();
   process_variance_.tail(structure_.states - structure_.stochastic()).setZero();

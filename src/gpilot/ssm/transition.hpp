@@ -2,10 +2,10 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/gp/inducing.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "gpilot/types.hpp"
 
 namespace gpilot::ssm {
 

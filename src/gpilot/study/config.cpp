@@ -5,48 +5,49 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config_archives.hpp"
-#include "config_layout.hpp"
-#include "gpilot/study/read_text.hpp"
-#include "gpilot/study/region.hpp"
-#include "gpilot/suggest.hpp"
-#include "printable.hpp"
-#include "toml_reader.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/explore/region.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/io/printable.hpp"
+#include "gpilot/io/read_text.hpp"
+#include "gpilot/io/toml_reader.hpp"
+#include "gpilot/study/config_archives.hpp"
+#include "gpilot/study/config_layout.hpp"
 
 namespace gpilot::study {
 
 namespace {
 
 /// Refuses keys that a section does not have, before anything is said about keys that are missing.
-void check_keys(const TomlValue& table, const KeyPath& path, const std::vector<std::string>& known) {
-  for (const TomlValue& member : table.members) {
+void check_keys(const io::TomlValue& table, const KeyPath& path, const std::vector<std::string>& known) {
+  for (const io::TomlValue& member : table.members) {
     if (std::ranges::find(known, member.key) == known.end()) {
       KeyPath at = path;
       at.key = member.key;
-      throw ConfigError(at,
-                        unknown_name_message(path.section.empty() ? "section" : "key", printable(member.key), known));
+      throw ConfigError(
+          at, unknown_name_message(path.section.empty() ? "section" : "key", io::printable(member.key), known));
     }
   }
 }
 
-std::string entry_name(const TomlValue& table) {
-  const TomlValue* name = table.find("name");
-  return name != nullptr && name->type == TomlValue::Type::kText ? printable(name->text) : "";
+std::string entry_name(const io::TomlValue& table) {
+  const io::TomlValue* name = table.find("name");
+  return name != nullptr && name->type == io::TomlValue::Type::kText ? io::printable(name->text) : "";
 }
 
 /// Reads the sections of a file.
 class ConfigReader {
  public:
-  explicit ConfigReader(const TomlValue& root) : root_(root) {}
+  explicit ConfigReader(const io::TomlValue& root) : root_(root) {}
 
   template <class Describe>
   void section(const char* name, Describe describe) {
-    const TomlValue* table = root_.find(name);
+    const io::TomlValue* table = root_.find(name);
     const KeyPath path{name, -1, "", ""};
-    if (table != nullptr && table->type != TomlValue::Type::kTable) {
+    if (table != nullptr && table->type != io::TomlValue::Type::kTable) {
       throw ConfigError(path,
                         fmt::format("expected one section [{}], not {}", name,
-                                    table->type == TomlValue::Type::kArray ? "several" : study::describe(*table)));
+                                    table->type == io::TomlValue::Type::kArray ? "several" : io::describe(*table)));
     }
     TomlArchive archive(table, path);
     read(table, path, archive, describe);
@@ -54,16 +55,16 @@ class ConfigReader {
 
   template <class Entry, class Describe>
   void entries(const char* name, std::vector<Entry>& entries, Describe describe) {
-    const TomlValue* list = root_.find(name);
+    const io::TomlValue* list = root_.find(name);
     if (list == nullptr) {
       return;
     }
-    const auto is_table = [](const TomlValue& value) { return value.type == TomlValue::Type::kTable; };
-    if (list->type != TomlValue::Type::kArray || !std::ranges::all_of(list->items, is_table)) {
+    const auto is_table = [](const io::TomlValue& value) { return value.type == io::TomlValue::Type::kTable; };
+    if (list->type != io::TomlValue::Type::kArray || !std::ranges::all_of(list->items, is_table)) {
       throw ConfigError({name, -1, "", ""},
                         fmt::format("expected [[{}]] with two brackets, one for each {}", name, name));
     }
-    for (const TomlValue& table : list->items) {
+    for (const io::TomlValue& table : list->items) {
       const KeyPath path{name, static_cast<Index>(entries.size()), entry_name(table), ""};
       TomlArchive archive(&table, path);
       const auto describe_entry = [&](auto& a) { describe(a, entries.back()); };
@@ -74,7 +75,7 @@ class ConfigReader {
 
  private:
   template <class Describe>
-  static void read(const TomlValue* table, const KeyPath& path, TomlArchive& archive, Describe describe) {
+  static void read(const io::TomlValue* table, const KeyPath& path, TomlArchive& archive, Describe describe) {
     if (table != nullptr) {
       ListArchive list;
       describe(list);
@@ -83,7 +84,7 @@ class ConfigReader {
     describe(archive);
   }
 
-  const TomlValue& root_;
+  const io::TomlValue& root_;
 };
 
 struct SectionNames {
@@ -115,21 +116,21 @@ struct ConfigChecker {
 };
 
 /// The line of a key; of its section, if the key is not there; 0 if that is not there either.
-std::size_t line_of(const TomlValue& root, const KeyPath& path) {
-  const TomlValue* at = root.find(path.section.empty() ? path.key : path.section);
+std::size_t line_of(const io::TomlValue& root, const KeyPath& path) {
+  const io::TomlValue* at = root.find(path.section.empty() ? path.key : path.section);
   if (at == nullptr) {
     return 0;
   }
   if (path.entry >= 0 && path.entry < static_cast<Index>(at->items.size())) {
     at = &at->items[static_cast<std::size_t>(path.entry)];
-  } else if (at->type == TomlValue::Type::kArray && !at->items.empty()) {
+  } else if (at->type == io::TomlValue::Type::kArray && !at->items.empty()) {
     return at->items.front().line;
   }
-  const TomlValue* value = at->find(path.key);
+  const io::TomlValue* value = at->find(path.key);
   return value != nullptr && value->line > 0 ? value->line : at->line;
 }
 
-StudyConfig read_config(const TomlValue& root, const std::string& file) {
+StudyConfig read_config(const io::TomlValue& root, const std::string& file) {
   StudyConfig config;
   ConfigEntries entries;
   SectionNames sections;
@@ -140,7 +141,7 @@ StudyConfig read_config(const TomlValue& root, const std::string& file) {
   if (config.name.empty()) {
     config.name = std::filesystem::path(file).stem().string();
   }
-  config.fit.seed = config.seed;
+  config.explore.fit.seed = config.explore.seed;
   check_entries(entries);
   apply_entries(entries, config);
   config.validate();
@@ -156,11 +157,11 @@ void check_sizes(const StudyConfig& c) {
   const std::size_t P = c.model.inputs.size();
   check("box.low", c.box.low.size(), P);
   check("box.high", c.box.high.size(), P);
-  check("slew", c.slew.size(), P);
-  check("safe", c.safe.size(), P);
+  check("slew", c.explore.slew.size(), P);
+  check("safe", c.explore.safe.size(), P);
   check("input units", static_cast<Index>(c.input_units.size()), P);
-  check("limits.low", c.limits.low.size(), c.model.outputs.size());
-  check("limits.high", c.limits.high.size(), c.model.outputs.size());
+  check("limits.low", c.explore.limits.low.size(), c.model.outputs.size());
+  check("limits.high", c.explore.limits.high.size(), c.model.outputs.size());
   check("output units", static_cast<Index>(c.output_units.size()), c.model.outputs.size());
 }
 
@@ -168,11 +169,12 @@ void check_inputs(const StudyConfig& c) {
   for (std::size_t i = 0; i < c.model.inputs.size(); ++i) {
     const auto p = static_cast<Index>(i);
     const std::string& name = c.model.inputs[i];
-    if (!(c.slew(p) > 0.0)) {
-      throw ConfigError({"input", p, name, "slew"}, fmt::format("expected a positive number, not {}", c.slew(p)));
+    if (!(c.explore.slew(p) > 0.0)) {
+      throw ConfigError({"input", p, name, "slew"},
+                        fmt::format("expected a positive number, not {}", c.explore.slew(p)));
     }
-    if (!given(c.safe(p))) {
-      throw ConfigError({"input", p, name, "safe"}, fmt::format("expected a finite number, not {}", c.safe(p)));
+    if (!given(c.explore.safe(p))) {
+      throw ConfigError({"input", p, name, "safe"}, fmt::format("expected a finite number, not {}", c.explore.safe(p)));
     }
     for (const ssm::Range& range : c.model.ranges) {
       if (range.name == name && (range.low != c.box.low(p) || range.high != c.box.high(p))) {
@@ -209,23 +211,18 @@ void check_nodes(const ssm::ModelSpec& spec) {
 std::string KeyPath::text() const {
   std::string text = section;
   if (!name.empty()) {
-    text += fmt::format(".{}", printable(name));
+    text += fmt::format(".{}", io::printable(name));
   } else if (entry >= 0) {
     text += fmt::format("[{}]", entry + 1);
   }
   if (!key.empty()) {
-    text += fmt::format("{}{}", text.empty() ? "" : ".", printable(key));
+    text += fmt::format("{}{}", text.empty() ? "" : ".", io::printable(key));
   }
   return text;
 }
 
 ConfigError::ConfigError(KeyPath at, const std::string& reason)
     : InputError(fmt::format("{}: {}", at.text(), reason)), path_(std::move(at)) {}
-
-Index StudyConfig::first_training() const {
-  constexpr Index kFewest = 2;
-  return limits.any() ? kFewest : std::max(initial, kFewest);
-}
 
 void StudyConfig::validate() const {
   check_kernel(model);
@@ -236,26 +233,22 @@ void StudyConfig::validate() const {
   describe_config(checker, *this, entries);
   check_inputs(*this);
   check_entries(entries);
-  if (!(limits.delta < 1.0)) {
-    throw ConfigError({"study", -1, "", "delta"},
-                      fmt::format("expected a probability between 0 and 1, not {}", limits.delta));
-  }
   check_nodes(model);
   try {
-    planning.validate();
-    check_region(model, parse_region(region));
+    explore.planning.validate();
+    explore::check_region(model, explore.region);
   } catch (const InputError& error) {
     throw ConfigError({"planning", -1, "", ""}, error.what());
   }
   try {
-    fit.validate();
+    explore.fit.validate();
   } catch (const InputError& error) {
     throw ConfigError({"training", -1, "", ""}, error.what());
   }
 }
 
 StudyConfig parse_config(std::string_view toml, const std::string& file) {
-  const TomlValue root = parse_toml(toml, file);
+  const io::TomlValue root = io::parse_toml(toml, file);
   try {
     return read_config(root, file);
   } catch (const ConfigError& error) {
@@ -268,7 +261,7 @@ StudyConfig parse_config(std::string_view toml, const std::string& file) {
 }
 
 StudyConfig load_config(const std::string& path) {
-  return parse_config(read_text(path, "a configuration", kLargestToml), path);
+  return parse_config(io::read_text(path, "a configuration", io::kLargestToml), path);
 }
 
 }  // namespace gpilot::study

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "config_archives.hpp"
-#include "config_layout.hpp"
+#include "gpilot/core/suggest.hpp"
 #include "gpilot/ssm/observed_states.hpp"
-#include "gpilot/suggest.hpp"
+#include "gpilot/study/config_archives.hpp"
+#include "gpilot/study/config_layout.hpp"
 
 namespace gpilot::study {
 
@@ -328,11 +328,11 @@ void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
   config.input_units = texts(e.inputs, &InputEntry::unit);
   config.output_units = texts(e.outputs, &OutputEntry::unit);
   config.box = {column(e.inputs, &InputEntry::low), column(e.inputs, &InputEntry::high)};
-  config.slew = column(e.inputs, &InputEntry::slew);
-  config.safe = column(e.inputs, &InputEntry::safe);
-  config.safe = config.safe.array().isNaN().select(0.0, config.safe);
-  config.limits.low = column(e.outputs, &OutputEntry::limit_low);
-  config.limits.high = column(e.outputs, &OutputEntry::limit_high);
+  config.explore.slew = column(e.inputs, &InputEntry::slew);
+  config.explore.safe = column(e.inputs, &InputEntry::safe);
+  config.explore.safe = config.explore.safe.array().isNaN().select(0.0, config.explore.safe);
+  config.explore.limits.low = column(e.outputs, &OutputEntry::limit_low);
+  config.explore.limits.high = column(e.outputs, &OutputEntry::limit_high);
 }
 
 ConfigEntries entries_of(const StudyConfig& config) {
@@ -342,8 +342,8 @@ ConfigEntries entries_of(const StudyConfig& config) {
   for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
     const auto p = static_cast<Index>(i);
     e.inputs.push_back({spec.inputs[i], unit(config.input_units, i), element(config.box.low, p, kNotGiven),
-                        element(config.box.high, p, kNotGiven), element(config.slew, p, kNoLimit),
-                        element(config.safe, p, kNotGiven)});
+                        element(config.box.high, p, kNotGiven), element(config.explore.slew, p, kNoLimit),
+                        element(config.explore.safe, p, kNotGiven)});
   }
   std::set<Index> measured;
   for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
@@ -355,8 +355,8 @@ ConfigEntries entries_of(const StudyConfig& config) {
     }
     set_range(spec, output.name, output.low, output.high);
     output.noise_sd = element(spec.output_sd, row, kNotGiven);
-    output.limit_low = element(config.limits.low, row, -kNoLimit);
-    output.limit_high = element(config.limits.high, row, kNoLimit);
+    output.limit_low = element(config.explore.limits.low, row, -kNoLimit);
+    output.limit_high = element(config.explore.limits.high, row, kNoLimit);
     e.outputs.push_back(std::move(output));
   }
   for (std::size_t i = 0; i < spec.states.size(); ++i) {

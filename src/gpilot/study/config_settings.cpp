@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "config_archives.hpp"
-#include "config_layout.hpp"
+#include "gpilot/study/config_archives.hpp"
+#include "gpilot/study/config_layout.hpp"
 
 namespace gpilot::study {
 
@@ -69,7 +69,7 @@ void add_beyond_files(const StudyConfig& c, Settings& settings) {
   if (spec.learn_d) {
     settings.emplace_back("model.learn_d", "true");
   }
-  if (const auto& start = c.fit.paper_start) {
+  if (const auto& start = c.explore.fit.paper_start) {
     settings.emplace_back("training.paper_start", fmt::format("{}, {}", start->variance, start->length_scale));
   }
 }

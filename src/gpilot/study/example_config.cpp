@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "config_archives.hpp"
-#include "config_layout.hpp"
-#include "gpilot/suggest.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/study/config_archives.hpp"
+#include "gpilot/study/config_layout.hpp"
+#include "gpilot/systems/system.hpp"
 
 namespace gpilot::study {
 
@@ -71,8 +71,8 @@ class ExampleWriter {
   void line(const ListedField& listed, bool commented_out, bool explained) {
     const std::string value = listed.value.empty() ? listed.field.hint : listed.toml();
     const std::string setting = fmt::format("{}{} = {}", commented_out ? "# " : "", listed.field.key, value);
-    if (explained && listed.field.meaning[0] != '\0') {
-      text_ += fmt::format("{:<27} # {}\n", setting, listed.field.meaning);
+    if (const std::string comment = listed.comment(); explained && !comment.empty()) {
+      text_ += fmt::format("{:<27} # {}\n", setting, comment);
     } else {
       text_ += setting + '\n';
     }
@@ -110,7 +110,7 @@ double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
 }
 
-/// What study::model_spec tells a model of a simulated system, as a file says it.
+/// What trials::model_spec tells a model of a simulated system, as a file says it.
 Example of_system(const systems::SystemSpec& s) {
   Example e{s.summary, {}, {}};
   const auto word = [&s](const std::string& name) { return word_for(s.name, name); };

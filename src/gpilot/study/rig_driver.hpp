@@ -26,18 +26,18 @@ class RigDriver {
   /// Makes sure that the rig runs and that the study agrees with it. False if that failed; RigRunFailed if it has
   /// failed too often.
   bool ready();
-  systems::Rig& rig() { return *rig_; }
+  rig::Rig& rig() { return *rig_; }
   Study& study() { return study_; }
   RigRunSummary& summary() { return summary_; }
 
   /// Trains if it is due.
   void train();
   /// Adopts a training.
-  void adopt(TrainingResult result);
+  void adopt(const explore::TrainingResult& result);
   /// Says that the outputs of a step are on the disk.
   void acknowledge(Index step);
   /// Keeps the answer to a step. An answer that says it failed ends the sequence.
-  void take(Index step, const systems::RigAnswer& answer);
+  void take(Index step, const rig::RigAnswer& answer);
   /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange
   /// that was no step.
   void give_up(Index step, const std::string& why);
@@ -60,7 +60,7 @@ class RigDriver {
 
   Study& study_;
   const RigRunOptions& options_;
-  std::optional<systems::Rig> rig_;
+  std::optional<rig::Rig> rig_;
   RigRunSummary summary_;
   Index failures_ = 0;      ///< in a row
   std::string recovering_;  ///< why the rig needs a new sequence before its next step; "" if it does not

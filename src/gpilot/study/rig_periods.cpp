@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "rig_driver.hpp"
+#include "gpilot/study/rig_driver.hpp"
 
 /// Real time. A rig may answer at once, then the clock here sets the pace, or at the end of its own period, then the
 /// next control follows as soon as it is decided. Three threads share the work: this one talks to the rig and never
@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 /// What the rig did in one period.
 struct Period {
   Index step = 0;  ///< 0: the safe control
-  systems::RigAnswer answer;
+  rig::RigAnswer answer;
 };
 
 bool is_ready(const auto& future) {
@@ -39,8 +39,8 @@ class PeriodicRun {
       : driver_(driver),
         period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_s))),
         grace_(period_ / 4),
-        safe_(driver.study().config().safe),
-        until_sd_(driver.study().config().until_sd) {}
+        safe_(driver.study().config().explore.safe),
+        until_sd_(driver.study().config().explore.until_sd) {}
 
   /// Whatever ends it, everything that was measured is in the study and no step waits when it returns or throws.
   void run();
@@ -71,7 +71,7 @@ class PeriodicRun {
   std::vector<Period> handed_;  ///< handed over, and not known to be on the disk
   Index stale_ = 0;             ///< a step that was chosen and will not be sent
   bool broken_ = false;         ///< the rows that follow would not be one period after the last
-  std::future<TrainingResult> training_;
+  std::future<explore::TrainingResult> training_;
   std::future<Step> decision_;
   std::future<void> work_;  ///< of the second thread; last, so that it ends before what it uses
 };
@@ -86,8 +86,8 @@ void PeriodicRun::start_training() {
   if (training_.valid()) {
     return;
   }
-  if (std::optional<TrainingJob> job = driver_.study().due_training()) {
-    training_ = std::async(std::launch::async, [job = std::move(*job)] { return train(job); });
+  if (std::optional<explore::TrainingJob> job = driver_.study().due_training()) {
+    training_ = std::async(std::launch::async, [job = std::move(*job)] { return explore::train(job); });
   }
 }
 
@@ -115,7 +115,7 @@ Step PeriodicRun::keep_and_choose(const std::vector<Period>& past, Index stale_s
   Study& study = driver_.study();
   std::vector<Index> kept;
   Step next;
-  study.together([&] {
+  study.transaction([&] {
     if (stale_step > 0) {
       study.withdraw(stale_step, "chosen too late, never sent");
     }
@@ -171,15 +171,15 @@ void PeriodicRun::fail(Index step, const std::string& why) {
 
 void PeriodicRun::send(const Step& step) {
   const Clock::time_point sent = Clock::now();
-  systems::RigAnswer answer;
+  rig::RigAnswer answer;
   try {
-    answer = driver_.rig().step(step.id, step.control);
-  } catch (const systems::RigError& error) {
+    answer = driver_.rig().step(step.id, step.choice.control);
+  } catch (const rig::RigError& error) {
     fail(step.id, error.what());
     return;
   }
   answered_ = Clock::now();
-  if (answer.status != systems::RigStatus::kOk) {
+  if (answer.status != rig::RigStatus::kOk) {
     broken_ = true;
     if (work_.valid()) {
       work_.get();
@@ -200,14 +200,14 @@ void PeriodicRun::send_safe() {
   ++driver_.summary().missed;
   std::string why;
   try {
-    systems::RigAnswer answer = driver_.rig().safe(safe_);
+    rig::RigAnswer answer = driver_.rig().safe(safe_);
     answered_ = Clock::now();
-    if (answer.status == systems::RigStatus::kOk) {
+    if (answer.status == rig::RigStatus::kOk) {
       past_.push_back({0, std::move(answer)});
       return;
     }
     why = fmt::format("the rig refused the safe control: {}", answer.message);
-  } catch (const systems::RigError& error) {
+  } catch (const rig::RigError& error) {
     why = error.what();
   }
   fail(0, why);
@@ -229,11 +229,12 @@ void PeriodicRun::loop() {
     const Step step = decision_.get();
     handed_.clear();
     stale_ = 0;
+    if (step.choice.reference_sd < until_sd_) {
+      stale_ = step.id;  // sure enough: Study::sure_enough()
+      return;
+    }
     if (past_.empty()) {
       send(step);
-      if (step.reference_sd < until_sd_) {
-        return;  // sure enough: Study::sure_enough()
-      }
     } else {  // the safe control was applied while it was made
       stale_ = step.id;
       send_safe();

@@ -2,22 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
-#include "rig_driver.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/study/rig_driver.hpp"
 
 namespace gpilot::study {
 
-using systems::RigAnswer;
-using systems::RigError;
-using systems::RigStatus;
+using rig::RigAnswer;
+using rig::RigError;
+using rig::RigStatus;
 using Kind = RigRunEvent::Kind;
 
-systems::RigOptions rig_options(const RigSettings& settings, const std::string& study_path) {
-  systems::RigOptions options;
+rig::RigOptions rig_options(const RigSettings& settings, const std::string& study_path) {
+  rig::RigOptions options;
   options.command = settings.command;
   options.start_s = settings.start_s;
   options.deadline_s = settings.deadline_s;
@@ -31,7 +29,7 @@ RigDriver::RigDriver(Study& study, const RigRunOptions& options) : study_(study)
 
 RigDriver::~RigDriver() {
   if (rig_) {
-    rig_->close(study_.config().safe);
+    rig_->close(study_.config().explore.safe);
   }
 }
 
@@ -40,7 +38,7 @@ void RigDriver::close() {
     return;
   }
   const bool goes_on = repeats();
-  if (!rig_->close(study_.config().safe)) {
+  if (!rig_->close(study_.config().explore.safe)) {
     emit({.kind = Kind::kFailed, .text = "it has not confirmed that the safe control is applied: look at it"});
   }
   rig_.reset();
@@ -67,7 +65,7 @@ void RigDriver::count_failure(const std::string& why) {
 
 /// RigError if the rig does not confirm it.
 void RigDriver::apply_safe() {
-  const RigAnswer answer = rig_->safe(study_.config().safe);
+  const RigAnswer answer = rig_->safe(study_.config().explore.safe);
   if (answer.status != RigStatus::kOk) {
     throw RigError(RigError::Kind::kRefused, fmt::format("the rig refused the safe control: {}", answer.message));
   }
@@ -109,9 +107,9 @@ void RigDriver::begin_sequence(const std::string& why) {
 
 /// Starts the process and makes the study agree with the state that the rig may be in.
 void RigDriver::start() {
-  rig_.emplace(options_.rig, systems::RigHello{.dt = study_.config().model.dt,
-                                               .inputs = study_.config().model.inputs,
-                                               .outputs = study_.config().model.outputs});
+  rig_.emplace(options_.rig, rig::RigHello{.dt = study_.config().model.dt,
+                                           .inputs = study_.config().model.inputs,
+                                           .outputs = study_.config().model.outputs});
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;
@@ -143,13 +141,13 @@ bool RigDriver::ready() {
 }
 
 void RigDriver::train() {
-  if (const std::optional<TrainingJob> job = study_.due_training()) {
-    adopt(study::train(*job));
+  if (const std::optional<explore::TrainingJob> job = study_.due_training()) {
+    adopt(explore::train(*job));
   }
 }
 
-void RigDriver::adopt(TrainingResult result) {
-  study_.adopt(std::move(result));
+void RigDriver::adopt(const explore::TrainingResult& result) {
+  study_.adopt(result);
   emit({.kind = Kind::kTrained, .text = "", .training = &study_.trainings().back()});
 }
 
@@ -185,7 +183,7 @@ void RigDriver::take(Index id, const RigAnswer& answer) {
 void RigDriver::give_up(Index id, const std::string& why) {
   const bool again = repeats();
   if (rig_) {
-    rig_->close(study_.config().safe);
+    rig_->close(study_.config().explore.safe);
     rig_.reset();
   }
   if (id > 0 && !again) {
@@ -210,13 +208,6 @@ void RigRunOptions::validate() const {
   rig.validate();
 }
 
-void check_until_sd(const StudyConfig& config) {
-  if (const std::string wrong = acquisition::no_reference_sd(config.strategy);
-      !std::isnan(config.until_sd) && !wrong.empty()) {
-    throw InputError(fmt::format("study.until_sd: {}", wrong));
-  }
-}
-
 RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
   options.validate();
   RigDriver driver(study, options);
@@ -233,8 +224,12 @@ RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
       break;
     }
     const Step step = study.ask();
+    if (!study.sure_enough().empty()) {
+      study.withdraw(step.id, "never sent: the model is sure enough");
+      break;
+    }
     try {
-      driver.take(step.id, driver.rig().step(step.id, step.control));
+      driver.take(step.id, driver.rig().step(step.id, step.choice.control));
     } catch (const RigError& error) {
       driver.give_up(step.id, error.what());
     }

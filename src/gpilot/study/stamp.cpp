@@ -1,4 +1,4 @@
-#include "stamp.hpp"
+#include "gpilot/study/stamp.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "store.hpp"
+#include "gpilot/study/store.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 #include <fstream>
 #include <string_view>
 
-#include "descriptor.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/study_error.hpp"
-#include "gpilot/version.hpp"
-#include "schema.hpp"
-#include "stamp.hpp"
-#include "store_connection.hpp"
-#include "write_target.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/io/descriptor.hpp"
+#include "gpilot/io/write_target.hpp"
+#include "gpilot/study/record.hpp"
+#include "gpilot/study/schema.hpp"
+#include "gpilot/study/stamp.hpp"
+#include "gpilot/study/store_connection.hpp"
 
 namespace gpilot::study {
 
@@ -59,10 +59,10 @@ void publish(const fs::path& temporary, const std::string& path) {
     // A file system without that call: the writer's lock keeps other studies away.
     if ((errno != EINVAL && errno != ENOSYS) || fs::exists(target) ||
         ::rename(temporary.c_str(), target.c_str()) != 0) {
-      fail_to_write(path);
+      io::fail_to_write(path);
     }
   }
-  sync_directory(target.parent_path());
+  io::sync_directory(target.parent_path());
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ void Store::create(const std::string& path, const std::string& config, const std
   if (fs::exists(path)) {
     throw InputError(fmt::format("{}: the file exists already", path));
   }
-  const WriteTarget target = write_target(path);
+  const io::WriteTarget target = io::write_target(path);
   // Under another name until it is whole. The writer's lock is held: what stands there was left by a process that died.
   const fs::path temporary = target.file.parent_path() / fmt::format(".{}.tmp", target.file.filename().string());
   std::error_code ignored;
@@ -105,14 +105,6 @@ void Store::create(const std::string& path, const std::string& config, const std
     fs::remove(temporary, ignored);
     throw;
   }
-}
-
-bool Store::is_database(const std::string& path) {
-  constexpr std::string_view kMagic = "SQLite format 3";
-  std::array<char, kMagic.size()> start{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  return file && std::string_view(start.data(), start.size()) == kMagic;
 }
 
 Store::Store(std::string path, Access access) : path_(std::move(path)) {

@@ -25,8 +25,6 @@ class Store {
  public:
   /// Makes the file, whole or not at all. InputError if there is one.
   static void create(const std::string& path, const std::string& config, const std::string& seed);
-  /// Whether a file is there that holds an SQLite database.
-  static bool is_database(const std::string& path);
 
   Store(std::string path, Access access);
   ~Store();

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/study_error.hpp"
-#include "store.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/study/record.hpp"
+#include "gpilot/study/store.hpp"
 
 /// Private to the sources of Store: what they share of SQLite.
 namespace gpilot::study {

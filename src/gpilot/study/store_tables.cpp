@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <limits>
 
-#include "gpilot/version.hpp"
-#include "numbers_text.hpp"
-#include "stamp.hpp"
-#include "store.hpp"
-#include "store_connection.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/io/numbers_text.hpp"
+#include "gpilot/study/stamp.hpp"
+#include "gpilot/study/store.hpp"
+#include "gpilot/study/store_connection.hpp"
 
 namespace gpilot::study {
 
@@ -25,14 +25,14 @@ void bind(SQLite::Statement& statement, int index, const std::optional<double>& 
 
 void bind_numbers(SQLite::Statement& statement, int index, const Vector& values) {
   if (values.size() > 0) {
-    statement.bind(index, format_numbers(values));
+    statement.bind(index, io::format_numbers(values));
   } else {
     statement.bind(index);
   }
 }
 
 Vector numbers(const SQLite::Column& column) {
-  return column.isNull() ? Vector() : parse_numbers(column.getString());
+  return column.isNull() ? Vector() : io::parse_numbers(column.getString());
 }
 
 std::string text(const SQLite::Column& column) {
@@ -41,6 +41,15 @@ std::string text(const SQLite::Column& column) {
 
 double real(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+}
+
+bool has_failed(const StepRecord& step) {
+  return step.status != StepStatus::kAsked && step.status != StepStatus::kTold;
+}
+
+/// The column `reason` says why a step failed; of any other, what is to be known about its choice.
+const std::string& reason_of(const StepRecord& step) {
+  return has_failed(step) ? step.reason : step.choice.note;
 }
 
 }  // namespace
@@ -84,22 +93,27 @@ std::vector<StepRecord> Store::steps() const {
               [&](SQLite::Statement& row) {
                 StepRecord step{.id = row.getColumn(0).getInt64(),
                                 .sequence = row.getColumn(1).getInt64(),
-                                .phase = step_phase_from_name(row.getColumn(2).getString()),
+                                .choice = {.control = numbers(row.getColumn(4)),
+                                           .phase = plan::phase_from_name(row.getColumn(2).getString()),
+                                           .step = row.getColumn(0).getInt64(),
+                                           .criterion = real(row.getColumn(9)),
+                                           .evaluations = row.getColumn(10).getInt(),
+                                           .violation = real(row.getColumn(14)),
+                                           .safe = row.getColumn(15).getInt() != 0,
+                                           .reference_sd = real(row.getColumn(16))},
                                 .status = step_status_from_name(row.getColumn(3).getString()),
-                                .asked = numbers(row.getColumn(4)),
+                                .training = row.getColumn(8).getInt64(),
                                 .applied = numbers(row.getColumn(5)),
                                 .outputs = numbers(row.getColumn(6)),
-                                .rig_time = {},
-                                .training = row.getColumn(8).getInt64(),
-                                .criterion = real(row.getColumn(9)),
-                                .evaluations = row.getColumn(10).getInt(),
-                                .reason = text(row.getColumn(11)),
                                 .asked_at = text(row.getColumn(12)),
-                                .closed_at = text(row.getColumn(13)),
-                                .violation = real(row.getColumn(14)),
-                                .safe = row.getColumn(15).getInt() != 0,
-                                .reference_sd = real(row.getColumn(16)),
-                                .plan = text(row.getColumn(17))};
+                                .closed_at = text(row.getColumn(13))};
+                const Vector plan = numbers(row.getColumn(17));
+                const Index P = step.choice.control.size();
+                if (plan.size() > 0 && (P == 0 || plan.size() % P != 0)) {
+                  throw StoreError(fmt::format("{}: damaged: step {}: wrong plan", path_, step.id));
+                }
+                step.choice.plan = plan.size() > 0 ? Matrix(plan.reshaped(P, plan.size() / P).transpose()) : Matrix();
+                (has_failed(step) ? step.reason : step.choice.note) = text(row.getColumn(11));
                 if (!row.getColumn(7).isNull()) {
                   step.rig_time = row.getColumn(7).getDouble();
                 }
@@ -117,14 +131,14 @@ std::vector<TrainingRecord> Store::trainings() const {
         "FROM trainings ORDER BY id",
         [&](SQLite::Statement& row) {
           all.push_back({.id = row.getColumn(0).getInt64(),
-                         .after_step = row.getColumn(1).getInt64(),
-                         .status = text(row.getColumn(2)),
-                         .message = text(row.getColumn(3)),
-                         .chosen = text(row.getColumn(4)),
-                         .bound = real(row.getColumn(5)),
+                         .summary = {.after_step = row.getColumn(1).getInt64(),
+                                     .status = ssm::fit_status_from_name(text(row.getColumn(2))),
+                                     .message = text(row.getColumn(3)),
+                                     .chosen = text(row.getColumn(4)),
+                                     .bound = real(row.getColumn(5)),
+                                     .seconds = row.getColumn(8).getDouble()},
                          .version = text(row.getColumn(6)),
                          .has_model = row.getColumn(7).getInt() != 0,
-                         .seconds = row.getColumn(8).getDouble(),
                          .finished_at = text(row.getColumn(9))});
         });
   });
@@ -171,7 +185,7 @@ void Store::add(const SequenceRecord& s) {
                row.bind(1, std::int64_t{s.id});
                row.bind(2, std::string(name(s.origin)));
                row.bind(3, s.broad ? 1 : 0);
-               row.bind(4, format_numbers(s.outputs));
+               row.bind(4, io::format_numbers(s.outputs));
                row.bind(5, s.reason);
                row.bind(6, s.begun_at);
                row.bind(7, s.ended ? 1 : 0);
@@ -195,27 +209,27 @@ void Store::add(const StepRecord& s) {
         [&](SQLite::Statement& row) {
           row.bind(1, std::int64_t{s.id});
           row.bind(2, std::int64_t{s.sequence});
-          row.bind(3, std::string(name(s.phase)));
+          row.bind(3, std::string(name(s.choice.phase)));
           row.bind(4, std::string(name(s.status)));
-          row.bind(5, format_numbers(s.asked));
+          row.bind(5, io::format_numbers(s.choice.control));
           bind_numbers(row, 6, s.applied);
           bind_numbers(row, 7, s.outputs);
           bind(row, 8, s.rig_time);
           if (s.training > 0) {
             row.bind(9, std::int64_t{s.training});
           }
-          bind(row, 10, s.criterion);
-          row.bind(11, s.evaluations);
-          row.bind(12, s.reason);
+          bind(row, 10, s.choice.criterion);
+          row.bind(11, s.choice.evaluations);
+          row.bind(12, reason_of(s));
           row.bind(13, s.asked_at);
           if (!s.closed_at.empty()) {
             row.bind(14, s.closed_at);
           }
-          bind(row, 15, s.violation);
-          row.bind(16, s.safe ? 1 : 0);
-          bind(row, 17, s.reference_sd);
-          if (!s.plan.empty()) {
-            row.bind(18, s.plan);
+          bind(row, 15, s.choice.violation);
+          row.bind(16, s.choice.safe ? 1 : 0);
+          bind(row, 17, s.choice.reference_sd);
+          if (s.choice.plan.rows() > 0) {
+            row.bind(18, io::format_numbers(s.choice.plan.transpose().reshaped()));
           }
         });
   });
@@ -231,7 +245,7 @@ void Store::close(const StepRecord& s) {
           bind_numbers(row, 2, s.applied);
           bind_numbers(row, 3, s.outputs);
           bind(row, 4, s.rig_time);
-          row.bind(5, s.reason);
+          row.bind(5, reason_of(s));
           row.bind(6, s.closed_at);
           row.bind(7, std::int64_t{s.id});
         });
@@ -252,8 +266,8 @@ void Store::add_late(const StepRecord& told) {
     db_->run("INSERT OR IGNORE INTO late_tells (step, applied, outputs, rig_time, told_at) VALUES (?, ?, ?, ?, ?)",
              [&](SQLite::Statement& row) {
                row.bind(1, std::int64_t{told.id});
-               row.bind(2, format_numbers(told.applied));
-               row.bind(3, format_numbers(told.outputs));
+               row.bind(2, io::format_numbers(told.applied));
+               row.bind(3, io::format_numbers(told.outputs));
                bind(row, 4, told.rig_time);
                row.bind(5, told.closed_at);
              });
@@ -267,16 +281,16 @@ void Store::add(const TrainingRecord& t, const std::string* model, Index keep) {
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [&](SQLite::Statement& row) {
           row.bind(1, std::int64_t{t.id});
-          row.bind(2, std::int64_t{t.after_step});
-          row.bind(3, t.status);
-          row.bind(4, t.message);
-          row.bind(5, t.chosen);
-          bind(row, 6, t.bound);
+          row.bind(2, std::int64_t{t.summary.after_step});
+          row.bind(3, std::string(name(t.summary.status)));
+          row.bind(4, t.summary.message);
+          row.bind(5, t.summary.chosen);
+          bind(row, 6, t.summary.bound);
           row.bind(7, t.version);
           if (model != nullptr) {
             row.bind(8, *model);
           }
-          row.bind(9, t.seconds);
+          row.bind(9, t.summary.seconds);
           row.bind(10, t.finished_at);
         });
     db_->run(

@@ -8,10 +8,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "gpilot/error.hpp"
-#include "numbers_text.hpp"
-#include "stamp.hpp"
-#include "study_state.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/io/numbers_text.hpp"
+#include "gpilot/io/read_text.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/study/stamp.hpp"
+#include "gpilot/study/study_state.hpp"
 
 namespace gpilot::study {
 
@@ -36,14 +40,7 @@ bool same(const Vector& a, const Vector& b) {
 }
 
 Step step_of(const StepRecord& record) {
-  return {.id = record.id,
-          .sequence = record.sequence,
-          .control = record.asked,
-          .phase = record.phase,
-          .criterion = record.criterion,
-          .violation = record.violation,
-          .safe = record.safe,
-          .reference_sd = record.reference_sd};
+  return {.id = record.id, .sequence = record.sequence, .choice = record.choice};
 }
 
 StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {
@@ -67,7 +64,7 @@ Study Study::create(const std::string& path, const std::string& config, const st
     throw InputError(fmt::format("{}: the file exists already", path));
   }
   auto lock = std::make_unique<WriterLock>(path);
-  Store::create(path, config, std::to_string(parsed.seed));
+  Store::create(path, config, std::to_string(parsed.explore.seed));
   return Study(std::make_unique<State>(path, Access::kWrite, std::move(lock)));
 }
 
@@ -93,7 +90,7 @@ Step Study::ask(bool train) {
   }
   const SequenceRecord sequence = s.sequence_for_next_step();
   const bool begins = s.current() == nullptr;
-  StepRecord step = s.choose(sequence);
+  StepRecord step = s.next_step(sequence);
   s.store.transaction([&] {
     if (begins) {
       s.store.add(sequence);
@@ -114,7 +111,7 @@ Step Study::suggest(bool train) {
   if (train) {
     update();
   }
-  return step_of(state_->choose(state_->sequence_for_next_step()));
+  return step_of(state_->next_step(state_->sequence_for_next_step()));
 }
 
 Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& applied, std::optional<double> time) {
@@ -131,7 +128,7 @@ Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& appli
   StepRecord told = before;
   told.status = StepStatus::kTold;
   told.outputs = outputs;
-  told.applied = applied ? *applied : told.asked;
+  told.applied = applied ? *applied : told.choice.control;
   told.rig_time = time;
   switch (before.status) {
     case StepStatus::kAsked:
@@ -143,8 +140,8 @@ Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& appli
         return Told::kRepeated;
       }
       throw InputError(fmt::format("step {}: told already at {} with outputs {} under control {}; a step is told once",
-                                   id, before.closed_at, format_numbers(before.outputs),
-                                   format_numbers(before.applied)));
+                                   id, before.closed_at, io::format_numbers(before.outputs),
+                                   io::format_numbers(before.applied)));
     default:
       told.closed_at = utc_now();
       s.store.add_late(told);
@@ -203,9 +200,9 @@ void Study::new_sequence(SequenceOrigin origin, const Vector& outputs, const std
     s.store.add(sequence);
   });
   if (ends) {
-    s.sequences.back().ended = true;
+    s.end_current();
   }
-  s.sequences.push_back(sequence);
+  s.begin(sequence);
 }
 
 void Study::end_sequence() {
@@ -214,7 +211,7 @@ void Study::end_sequence() {
   s.require_none_pending();
   if (s.current() != nullptr) {
     s.store.end_sequence(s.sequences.back().id);
-    s.sequences.back().ended = true;
+    s.end_current();
   }
 }
 
@@ -228,18 +225,17 @@ void Study::add_safe_step(VectorRef applied, VectorRef outputs, const std::strin
   if (sequence == nullptr) {
     throw InputError(fmt::format("{}: no sequence is open", s.path));
   }
-  StepRecord step{.id = static_cast<Index>(s.steps.size()) + 1,
+  const Index id = static_cast<Index>(s.steps.size()) + 1;
+  StepRecord step{.id = id,
                   .sequence = sequence->id,
-                  .phase = StepPhase::kSafe,
+                  .choice = {.control = applied, .phase = plan::Phase::kSafe, .step = id, .note = reason},
                   .status = StepStatus::kTold,
-                  .asked = applied,
                   .applied = applied,
                   .outputs = outputs,
-                  .rig_time = {},
-                  .reason = reason,
                   .asked_at = utc_now(),
                   .closed_at = utc_now()};
   s.store.add(step);
+  s.explorer.tell(step.choice, step.applied, step.outputs);
   s.steps.push_back(std::move(step));
 }
 
@@ -257,15 +253,13 @@ Index Study::import(const ssm::Sequence& recording) {
     const Vector outputs = recording.outputs.row(t + 1).transpose();
     check_values(fmt::format("row {}", t), control, s.config.model.inputs, false);
     check_values(fmt::format("row {}", t + 1), outputs, s.config.model.outputs, true);
-    rows.push_back({.id = static_cast<Index>(s.steps.size()) + t + 1,
+    const Index id = static_cast<Index>(s.steps.size()) + t + 1;
+    rows.push_back({.id = id,
                     .sequence = sequence.id,
-                    .phase = StepPhase::kImported,
+                    .choice = {.control = control, .phase = plan::Phase::kImported, .step = id},
                     .status = StepStatus::kTold,
-                    .asked = control,
                     .applied = control,
                     .outputs = outputs,
-                    .rig_time = {},
-                    .reason = "",
                     .asked_at = sequence.begun_at,
                     .closed_at = sequence.begun_at});
   }
@@ -278,14 +272,18 @@ Index Study::import(const ssm::Sequence& recording) {
     std::ranges::for_each(rows, [&](const StepRecord& row) { s.store.add(row); });
   });
   if (ends) {
-    s.sequences.back().ended = true;
+    s.end_current();
   }
-  s.sequences.push_back(std::move(sequence));
-  std::ranges::move(rows, std::back_inserter(s.steps));
+  s.begin(sequence);
+  for (StepRecord& row : rows) {
+    s.explorer.tell(row.choice, row.applied, row.outputs);
+    s.steps.push_back(std::move(row));
+  }
+  s.explorer.end_sequence();
   return recording.rows() - 1;
 }
 
-void Study::together(const std::function<void()>& work) {
+void Study::transaction(const std::function<void()>& work) {
   State& s = *state_;
   s.require_writable();
   try {
@@ -315,50 +313,37 @@ void Study::reconfigure(const std::string& config, const std::string& name) {
     s.store.set_config(config);
     s.header.config = config;
     s.config = wanted;
+    s.load();
   }
 }
 
-std::optional<TrainingJob> Study::due_training() const {
-  const State& s = *state_;
-  if (!s.training_is_due()) {
-    return std::nullopt;
-  }
-  TrainingJob job;
-  const auto newest = std::ranges::find(s.steps.rbegin(), s.steps.rend(), StepStatus::kTold, &StepRecord::status);
-  job.after_step = newest->id;
-  job.data = s.data(job.after_step);
-  job.spec = s.config.model;
-  job.options = s.config.fit;
-  job.options.seed = s.config.seed;
-  if (s.standpoint) {
-    job.previous = s.standpoint->model();
-  }
-  return job;
+std::optional<explore::TrainingJob> Study::due_training() const {
+  return state_->explorer.due_training();
 }
 
-void Study::adopt(TrainingResult result) {
+void Study::adopt(const explore::TrainingResult& result) {
   State& s = *state_;
-  s.model_lost = false;
-  TrainingRecord record = std::move(result.record);
-  record.id = static_cast<Index>(s.trainings.size()) + 1;
-  record.has_model = result.model.has_value();
+  const TrainingRecord record{.id = static_cast<Index>(s.trainings.size()) + 1,
+                              .summary = result.summary,
+                              .version = version(),
+                              .has_model = result.model != nullptr,
+                              .finished_at = utc_now()};
   if (s.lock) {
-    s.store.add(record, result.model ? &result.text : nullptr, s.config.keep_models);
+    const std::string text = result.model ? io::format_model(*result.model) : "";
+    s.store.add(record, result.model ? &text : nullptr, s.config.keep_models);
   }
   s.trainings.push_back(record);
-  if (result.model) {
-    s.stand(std::move(*result.model), record);
-  }
+  s.explorer.adopt(result);
 }
 
 void Study::update() {
-  if (const std::optional<TrainingJob> job = due_training()) {
-    adopt(train(*job));
+  if (const std::optional<explore::TrainingJob> job = due_training()) {
+    adopt(explore::train(*job));
   }
 }
 
 bool is_study(const std::string& path) {
-  return Store::is_database(path);
+  return io::is_database(path);
 }
 
 const std::string& Study::path() const {
@@ -373,11 +358,11 @@ const std::string& Study::config_text() const {
 const std::string& Study::created_at() const {
   return state_->header.created_at;
 }
-const ssm::Model* Study::model() const {
-  return state_->standpoint ? &state_->standpoint->model() : nullptr;
+const std::shared_ptr<const ssm::Model>& Study::model() const {
+  return state_->explorer.model();
 }
-ssm::Dataset Study::data() const {
-  return state_->data(static_cast<Index>(state_->steps.size()));
+const ssm::Dataset& Study::data() const {
+  return state_->explorer.data();
 }
 const std::vector<StepRecord>& Study::steps() const {
   return state_->steps;

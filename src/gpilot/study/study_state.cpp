@@ -1,4 +1,4 @@
-#include "study_state.hpp"
+#include "gpilot/study/study_state.hpp"
 
 #include <fmt/format.h>
 
@@ -7,44 +7,17 @@
 #include <exception>
 #include <utility>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
-#include "gpilot/study/exploration.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/reach.hpp"
-#include "gpilot/study/region.hpp"
-#include "gpilot/study/study_error.hpp"
-#include "numbers_text.hpp"
-#include "stamp.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/study/record.hpp"
+#include "gpilot/study/stamp.hpp"
 
 namespace gpilot::study {
 
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// Uniform in the box, by the stream of the step.
-Vector draw_control(const Box& box, std::uint64_t seed, Index step) {
-  RandomStream random(seed, Purpose::kStrategy, 0, static_cast<std::uint32_t>(step));
-  Vector control(box.low.size());
-  for (Index p = 0; p < control.size(); ++p) {
-    control(p) = random.uniform(box.low(p), box.high(p));
-  }
-  return control.cwiseMax(box.low).cwiseMin(box.high);
-}
-
-ssm::Sequence rows_of(const SequenceRecord& sequence, const std::vector<const StepRecord*>& told, Index inputs) {
-  const auto T = static_cast<Index>(told.size());
-  ssm::Sequence rows{.controls = Matrix::Constant(T + 1, inputs, kNaN),
-                     .outputs = Matrix(T + 1, sequence.outputs.size()),
-                     .broad_start = sequence.broad};
-  rows.outputs.row(0) = sequence.outputs.transpose();
-  for (Index t = 0; t < T; ++t) {
-    rows.controls.row(t) = told[static_cast<std::size_t>(t)]->applied.transpose();
-    rows.outputs.row(t + 1) = told[static_cast<std::size_t>(t)]->outputs.transpose();
-  }
-  return rows;
-}
 
 }  // namespace
 
@@ -54,7 +27,7 @@ Study::State::State(const std::string& file, Access access, std::unique_ptr<Writ
       store(file, access),
       header(store.header()),
       config(parse_config(header.config, file)),
-      strategy(acquisition::make_strategy(config.strategy)) {
+      explorer(config.model, config.box, config.explore) {
   load();
   if (lock) {
     const std::string& left_by = lock->left_by();
@@ -82,10 +55,28 @@ void Study::State::load() {
     }
   });
   check();
-  standpoint.reset();
-  model_lost = false;
+  replay(model);
+}
+
+void Study::State::replay(const std::optional<std::string>& model) {
+  explorer = explore::Explorer(config.model, config.box, config.explore);
+  std::size_t next = 0;
+  for (const SequenceRecord& sequence : sequences) {
+    explorer.begin_sequence(sequence.broad, sequence.outputs);
+    for (; next < steps.size() && steps[next].sequence == sequence.id; ++next) {
+      if (const StepRecord& step = steps[next]; step.status == StepStatus::kTold) {
+        explorer.tell(step.choice, step.applied, step.outputs);
+      }
+    }
+    if (sequence.ended) {
+      explorer.end_sequence();
+    }
+  }
   if (model) {
     take_model(*model);
+  }
+  if (!trainings.empty() && !trainings.back().has_model) {
+    explorer.adopt({.summary = trainings.back().summary, .model = nullptr});
   }
 }
 
@@ -93,9 +84,11 @@ void Study::State::load() {
 void Study::State::take_model(const std::string& text) {
   const TrainingRecord& newest = *newest_model();
   try {
-    stand(parse_model(text, fmt::format("{}, model of training {}", path, newest.id)), newest);
+    const std::string name = fmt::format("{}, model of training {}", path, newest.id);
+    explorer.adopt(
+        {.summary = newest.summary, .model = std::make_shared<const ssm::Model>(io::parse_model(text, name))});
   } catch (const InputError&) {
-    model_lost = true;
+    explorer.lose_model();
   }
 }
 
@@ -124,7 +117,7 @@ void Study::State::check() const {
     require(s.id == static_cast<Index>(k) + 1, "step", s.id, "the numbers have a gap");
     require(s.sequence >= sequence && s.sequence <= static_cast<Index>(sequences.size()), "step", s.id,
             "its sequence is not there, or out of order");
-    require(s.asked.size() == P && s.asked.allFinite(), "step", s.id, "wrong control");
+    require(s.choice.control.size() == P && s.choice.control.allFinite(), "step", s.id, "wrong control");
     require(!told || (s.applied.size() == P && s.applied.allFinite()), "step", s.id, "wrong applied control");
     require(!told || (s.outputs.size() == E && !s.outputs.array().isInf().any()), "step", s.id, "wrong outputs");
     require(s.status != StepStatus::kAsked || k + 1 == steps.size(), "step", s.id, "it waits, and others followed");
@@ -132,7 +125,7 @@ void Study::State::check() const {
   }
   for (std::size_t k = 0; k < trainings.size(); ++k) {
     require(trainings[k].id == static_cast<Index>(k) + 1, "training", trainings[k].id, "the numbers have a gap");
-    require(trainings[k].after_step <= static_cast<Index>(steps.size()), "training", trainings[k].id,
+    require(trainings[k].summary.after_step <= static_cast<Index>(steps.size()), "training", trainings[k].id,
             "it knows steps that are not there");
   }
 }
@@ -167,79 +160,13 @@ Index Study::State::told() const {
 }
 
 std::string Study::State::sure_enough() const {
-  const auto newest = std::ranges::find(steps.rbegin(), steps.rend(), StepStatus::kTold, &StepRecord::status);
-  if (newest == steps.rend() || !(newest->reference_sd < config.until_sd)) {
+  if (steps.empty() || !explorer.sure_enough(steps.back().choice)) {
     return "";
   }
   const auto chosen = std::ranges::count_if(steps, [](const StepRecord& step) {
-    return step.phase == StepPhase::kChosen && step.status == StepStatus::kTold;
+    return step.choice.phase == plan::Phase::kChosen && step.status == StepStatus::kTold;
   });
-  return sure_enough_words(newest->reference_sd, config.until_sd, chosen);
-}
-
-ssm::Dataset Study::State::data(Index last) const {
-  const auto P = static_cast<Index>(config.model.inputs.size());
-  ssm::Dataset dataset;
-  std::size_t next = 0;
-  for (const SequenceRecord& sequence : sequences) {
-    std::vector<const StepRecord*> told_steps;
-    for (; next < steps.size() && steps[next].sequence == sequence.id; ++next) {
-      if (steps[next].status == StepStatus::kTold && steps[next].id <= last) {
-        told_steps.push_back(&steps[next]);
-      }
-    }
-    if (!told_steps.empty()) {
-      dataset.push_back(rows_of(sequence, told_steps, P));
-    }
-  }
-  return dataset;
-}
-
-bool Study::State::training_is_due() const {
-  const Index trained_up_to = trainings.empty() ? 0 : trainings.back().after_step;
-  const Index fresh = std::ranges::count_if(
-      steps, [&](const StepRecord& s) { return s.status == StepStatus::kTold && s.id > trained_up_to; });
-  return model_lost || fresh >= (trainings.empty() ? config.first_training() : config.retrain_every);
-}
-
-void Study::State::stand(ssm::Model model, const TrainingRecord& training) {
-  standpoint.emplace(std::move(model), config.seed);
-  if (config.limits.any()) {
-    standpoint->limit(config.limits);
-  }
-  model_lost = false;
-  followed = training.after_step;
-  standing_in = 0;
-  for (const StepRecord& step : steps) {
-    if (step.status == StepStatus::kTold && step.id <= training.after_step) {
-      standing_in = step.sequence;
-    }
-  }
-}
-
-void Study::State::catch_up(const SequenceRecord& sequence) {
-  if (!standpoint) {
-    return;
-  }
-  // Where the filter fails, the belief stays: a poor choice is better than none.
-  if (standing_in != sequence.id) {
-    try {
-      standpoint->begin(sequence.broad, sequence.outputs);
-    } catch (const NumericalError&) {
-      standpoint->begin(sequence.broad, Vector::Constant(sequence.outputs.size(), kNaN));
-    }
-    standing_in = sequence.id;
-    followed = 0;
-  }
-  for (const StepRecord& step : steps) {
-    if (step.sequence == sequence.id && step.id > followed && step.status == StepStatus::kTold) {
-      try {
-        standpoint->follow(step.applied, step.outputs);
-      } catch (const NumericalError&) {
-      }
-      followed = step.id;
-    }
-  }
+  return explore::sure_enough_words(steps.back().choice.reference_sd, config.explore.until_sd, chosen);
 }
 
 SequenceRecord Study::State::next_sequence(SequenceOrigin origin, const Vector& outputs, std::string reason) const {
@@ -261,94 +188,27 @@ SequenceRecord Study::State::sequence_for_next_step() const {
                            : next_sequence(SequenceOrigin::kBroken, {}, "the sequence before it ended");
 }
 
-Vector Study::State::previous_control(const SequenceRecord& sequence) const {
-  for (auto step = steps.rbegin(); step != steps.rend() && step->sequence == sequence.id; ++step) {
-    if (step->status == StepStatus::kTold) {
-      return step->applied;
-    }
+StepRecord Study::State::next_step(const SequenceRecord& sequence) {
+  StepRecord step{.id = static_cast<Index>(steps.size()) + 1, .sequence = sequence.id, .asked_at = utc_now()};
+  if (current() == nullptr) {
+    explorer.begin_sequence(sequence.broad, sequence.outputs);
   }
-  return config.safe;
-}
-
-/// What is left of the newest plan, if its sequence goes on from the step that it was made in.
-Study::State::Plan Study::State::plan_left(const SequenceRecord& sequence) const {
-  if (steps.empty() || steps.back().sequence != sequence.id || steps.back().status != StepStatus::kTold ||
-      steps.back().plan.empty()) {
-    return {};
-  }
-  Plan plan;
-  const Vector numbers = parse_numbers(steps.back().plan);
-  const Index P = config.box.low.size();
-  const Index rows = numbers.size() / P;
-  plan.controls = numbers.reshaped(P, rows).transpose().bottomRows(std::max<Index>(rows - 1, 0));
-  // Steps that only followed a plan have no evaluations.
-  Index done = 1;
-  for (auto step = steps.rbegin(); step != steps.rend() && step->evaluations == 0; ++step) {
-    ++done;
-  }
-  plan.committed = plan.controls.rows() > 0 ? std::max<Index>(config.planning.commit - done, 0) : 0;
-  return plan;
-}
-
-StepRecord Study::State::choose(const SequenceRecord& sequence) {
-  StepRecord step;
-  step.id = static_cast<Index>(steps.size()) + 1;
-  step.sequence = sequence.id;
-  step.asked_at = utc_now();
-  const Box reach = reachable(config.box, config.slew, previous_control(sequence));
-  catch_up(sequence);
-  const bool chosen = told() >= config.initial;
-  if (standpoint && (chosen || config.limits.any())) {
-    const bool has_rows =
-        !steps.empty() && steps.back().sequence == sequence.id && std::ranges::any_of(steps, [&](const StepRecord& s) {
-          return s.sequence == sequence.id && s.status == StepStatus::kTold;
-        });
-    try {
-      const std::vector<ssm::Range> region = parse_region(config.region);
-      const Plan plan = chosen ? plan_left(sequence) : Plan{};
-      if (plan.committed > 0) {
-        step.asked = plan.controls.row(0).transpose().cwiseMax(reach.low).cwiseMin(reach.high);
-        step.plan = format_numbers(plan.controls.transpose().reshaped());
-        step.phase = StepPhase::kChosen;
-        step.reason = "by the plan of an earlier step";
-        return step;
-      }
-      std::optional<ssm::Dataset> history;
-      if (has_rows) {
-        history = data(step.id);
-      }
-      const acquisition::Choice choice =
-          standpoint->choose(chosen ? *strategy : *acquisition::make_strategy("random"),
-                             {.box = reach,
-                              .history = history ? &*history : nullptr,
-                              .planning = config.planning,
-                              .whole_box = &config.box,
-                              .slew = &config.slew,
-                              .previous_plan = plan.controls.rows() > 0 ? &plan.controls : nullptr,
-                              .region = &region,
-                              .seed = config.seed,
-                              .step = static_cast<std::uint32_t>(step.id)});
-      step.asked = choice.control;
-      step.criterion = choice.value;
-      step.evaluations = choice.evaluations;
-      step.violation = choice.violation;
-      step.safe = choice.safe;
-      step.reference_sd = choice.reference_sd;
-      if (choice.plan.rows() > 0) {
-        step.plan = format_numbers(choice.plan.transpose().reshaped());
-      }
-      step.phase = chosen ? StepPhase::kChosen : StepPhase::kRandom;
-      step.training = newest_model() != nullptr ? newest_model()->id : 0;
-      return step;
-    } catch (const NumericalError& error) {
-      step.reason = fmt::format("drawn, since the criterion failed: {}", error.what());
-    } catch (const InputError& error) {  // a criterion that looks at the sequence so far, which is empty
-      step.reason = fmt::format("drawn, since the criterion could not be used: {}", error.what());
-    }
-  }
-  step.phase = StepPhase::kRandom;
-  step.asked = draw_control(reach, config.seed, step.id);
+  step.choice = explorer.choose(step.id);
+  const bool by_model = step.choice.phase == plan::Phase::kChosen || step.choice.evaluations > 0;
+  step.training = by_model && newest_model() != nullptr ? newest_model()->id : 0;
   return step;
+}
+
+/// A sequence that is on the disk.
+void Study::State::begin(const SequenceRecord& sequence) {
+  explorer.begin_sequence(sequence.broad, sequence.outputs);
+  sequences.push_back(sequence);
+}
+
+/// The current sequence, which has ended on the disk.
+void Study::State::end_current() {
+  sequences.back().ended = true;
+  explorer.end_sequence();
 }
 
 /// Puts the end of a step on the disk, then into memory.
@@ -360,8 +220,11 @@ void Study::State::close(StepRecord step, bool ends_sequence) {
       store.end_sequence(step.sequence);
     }
   });
+  if (step.status == StepStatus::kTold) {
+    explorer.tell(step.choice, step.applied, step.outputs);
+  }
   if (ends_sequence) {
-    sequences[static_cast<std::size_t>(step.sequence - 1)].ended = true;
+    end_current();
   }
   steps[static_cast<std::size_t>(step.id - 1)] = std::move(step);
 }

@@ -1,4 +1,4 @@
-#include "writer_lock.hpp"
+#include "gpilot/study/writer_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "gpilot/study/study_error.hpp"
-#include "stamp.hpp"
+#include "gpilot/study/record.hpp"
+#include "gpilot/study/stamp.hpp"
 
 namespace gpilot::study {
 
@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{2};  ///< with the lock of a process that has died
 
 /// The holder's line, without anything unprintable that might stand in a damaged file.
-std::string read_holder(const Descriptor& file) {
+std::string read_holder(const io::Descriptor& file) {
   std::array<char, 200> text{};
   const ssize_t size = ::pread(file.get(), text.data(), text.size(), 0);
   std::string holder;
@@ -45,7 +45,7 @@ bool has_died(const std::string& holder) {
 }
 
 /// Whether the path still leads to the open file: a holder that ends removes it.
-bool is_at(const Descriptor& file, const std::string& path) {
+bool is_at(const io::Descriptor& file, const std::string& path) {
   struct stat opened {};
   struct stat named {};
   return ::fstat(file.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
@@ -59,9 +59,9 @@ WriterLock::WriterLock(const std::string& study)
     : path_(std::filesystem::weakly_canonical(study).string() + ".lock") {
   const auto begin = std::chrono::steady_clock::now();
   while (!file_) {
-    auto file = std::make_unique<Descriptor>(path_, O_RDWR | O_CREAT);
+    auto file = std::make_unique<io::Descriptor>(path_, O_RDWR | O_CREAT);
     if (!file->is_open()) {
-      refuse_to_write(path_, std::strerror(errno));
+      io::refuse_to_write(path_, std::strerror(errno));
     }
     if (::flock(file->get(), LOCK_EX | LOCK_NB) == 0) {
       if (is_at(*file, path_)) {
@@ -70,7 +70,7 @@ WriterLock::WriterLock(const std::string& study)
       continue;
     }
     if (errno != EWOULDBLOCK && errno != EINTR) {
-      fail_to_write(path_);
+      io::fail_to_write(path_);
     }
     const std::string holder = read_holder(*file);
     if (!has_died(holder) || std::chrono::steady_clock::now() - begin > kPatience) {
@@ -81,9 +81,9 @@ WriterLock::WriterLock(const std::string& study)
   }
   left_by_ = read_holder(*file_);
   if (::ftruncate(file_->get(), 0) != 0) {
-    fail_to_write(path_);
+    io::fail_to_write(path_);
   }
-  write_all(*file_, fmt::format("process {} on {} since {}\n", ::getpid(), host_name(), utc_now()), path_);
+  io::write_all(*file_, fmt::format("process {} on {} since {}\n", ::getpid(), host_name(), utc_now()), path_);
 }
 
 WriterLock::~WriterLock() {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "descriptor.hpp"
+#include "gpilot/io/descriptor.hpp"
 
 namespace gpilot::study {
 
@@ -24,7 +24,7 @@ class WriterLock {
 
  private:
   std::string path_;
-  std::unique_ptr<Descriptor> file_;
+  std::unique_ptr<io::Descriptor> file_;
   std::string left_by_;
 };
 

@@ -1,11 +1,10 @@
-#include "gpilot/systems/controls.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/systems/simulate.hpp"
 
 namespace gpilot::systems {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "parameter_fields.hpp"
+#include "gpilot/systems/parameter_fields.hpp"
 
 namespace gpilot::systems {
 namespace {

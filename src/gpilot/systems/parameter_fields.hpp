@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/systems/system.hpp"
 
 namespace gpilot::systems {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "parameter_fields.hpp"
+#include "gpilot/systems/parameter_fields.hpp"
 
 namespace gpilot::systems {
 namespace {

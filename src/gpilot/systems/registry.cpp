@@ -1,10 +1,9 @@
-#include "gpilot/systems/registry.hpp"
-
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
 #include "gpilot/systems/cart_pole.hpp"
 #include "gpilot/systems/kink.hpp"
 #include "gpilot/systems/pendulum.hpp"
+#include "gpilot/systems/system.hpp"
 #include "gpilot/systems/tras.hpp"
 
 namespace gpilot::systems {

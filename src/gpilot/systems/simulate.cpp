@@ -6,8 +6,8 @@
 #include <limits>
 #include <string_view>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 
 namespace gpilot::systems {
 namespace {

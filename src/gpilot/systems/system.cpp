@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "gpilot/error.hpp"
-#include "gpilot/suggest.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
 
 namespace gpilot::systems {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "parameter_fields.hpp"
+#include "gpilot/systems/parameter_fields.hpp"
 
 namespace gpilot::systems {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpilot/study/comparison.hpp"
+#include "gpilot/trials/comparison.hpp"
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
@@ -13,24 +13,23 @@
 #include <tuple>
 #include <utility>
 
-#include "comparison_store.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/evaluation.hpp"
-#include "gpilot/study/trial.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/comparison_store.hpp"
+#include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/trial.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
 /// A system as configured, and the test that its models take.
 struct TestBench {
   std::unique_ptr<systems::System> system;
-  std::optional<acquisition::OutputLimits> limits;
+  plan::OutputLimits limits;
   Evaluation evaluation;
 
-  TestBench(std::unique_ptr<systems::System> configured, std::optional<acquisition::OutputLimits> output_limits,
-            bool wrap_angles)
+  TestBench(std::unique_ptr<systems::System> configured, plan::OutputLimits output_limits, bool wrap_angles)
       : system(std::move(configured)), limits(std::move(output_limits)), evaluation(*system, wrap_angles) {}
 };
 
@@ -39,24 +38,17 @@ RunJob trial_runner(const ComparisonOptions& options) {
   const auto benches = std::make_shared<std::map<std::string, TestBench>>();
   for (const std::string& name : options.systems) {
     std::unique_ptr<systems::System> system = compared_system(options, name);
-    std::optional<acquisition::OutputLimits> limits = compared_limits(options, *system);
+    plan::OutputLimits limits = compared_limits(options, *system);
     benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
                      std::forward_as_tuple(std::move(system), std::move(limits), options.angles));
   }
-  TrialOptions common{.steps = options.steps,
-                      .initial = options.initial,
-                      .retrain_every = options.retrain_every,
-                      .seed = options.seed,
-                      .paper = options.paper,
-                      .angles = options.angles,
-                      .initial_controls = {}};
-  common.planning = options.planning;
+  const TrialOptions common{.explore = options.explore, .paper = options.paper, .angles = options.angles};
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
     TrialOptions trial = common;
-    trial.strategy = job.strategy;
-    trial.trial = job.trial;
+    trial.explore.strategy = job.strategy;
+    trial.explore.trial = job.trial;
     const TestBench& bench = benches->at(job.system);
-    trial.limits = bench.limits;
+    trial.explore.limits = bench.limits;
     TrialRecord record{.metrics = trial_metrics(bench.evaluation, trial), .steps = {}};
     try {
       run_trial(*bench.system, bench.evaluation, trial, [&](const TrialStep& step) {
@@ -64,9 +56,9 @@ RunJob trial_runner(const ComparisonOptions& options) {
         return go_on();
       });
     } catch (const NumericalError& error) {
-      record_failure(record, common.steps, error.what());
+      record_failure(record, common.explore.steps, error.what());
     }
-    if (std::ssize(record.steps) <= common.steps) {
+    if (std::ssize(record.steps) <= common.explore.steps) {
       return std::nullopt;
     }
     return record;
@@ -179,7 +171,7 @@ class Jobs {
     const std::scoped_lock lock(mutex_);
     ++reports_;
     if (execution_.on_progress) {
-      const auto expected = static_cast<double>(std::ssize(left_) * (options_.steps + 2));
+      const auto expected = static_cast<double>(std::ssize(left_) * (options_.explore.steps + 2));
       execution_.on_progress({.done = outcome_.done,
                               .found = outcome_.found,
                               .total = outcome_.total,
@@ -214,4 +206,4 @@ ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::st
   return jobs.finish();
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -4,13 +4,13 @@
 #include <functional>
 #include <iterator>
 
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/study/comparison.hpp"
-#include "gpilot/suggest.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/suggest.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/comparison.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -59,8 +59,8 @@ void check_limits(const ComparisonOptions& options) {
       }
     }
   }
-  for (const acquisition::NamedLimit& limit : options.limits) {
-    if (acquisition::limited_output(known, limit.output) < 0) {
+  for (const plan::NamedLimit& limit : options.limits) {
+    if (plan::limited_output(known, limit.output) < 0) {
       throw InputError("limit: " + unknown_name_message("output of these systems", limit.output, known));
     }
   }
@@ -70,13 +70,13 @@ void check_limits(const ComparisonOptions& options) {
 
 void ComparisonOptions::validate() const {
   check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
-  check_names("strategies", strategies, [](const std::string& name) { acquisition::make_strategy(name); });
+  check_names("strategies", strategies, [](const std::string& name) { plan::make_strategy(name); });
   constexpr Index kMost = 1'000'000;  // records of all trials are held in memory in the end
-  planning.validate();
+  explore.planning.validate();
   check_count("trials", trials, 1, kMost);
-  check_count("steps", steps, 1, kMost);
-  check_count("initial", initial, 2, kMost);
-  check_count("retrain_every", retrain_every, 1, kMost);
+  check_count("steps", explore.steps, 1, kMost);
+  check_count("initial", explore.initial, 2, kMost);
+  check_count("retrain_every", explore.retrain_every, 1, kMost);
   if (paper && angles) {
     throw InputError("angles: the paper's model knows none; expected no angles with it");
   }
@@ -102,17 +102,12 @@ std::unique_ptr<systems::System> compared_system(const ComparisonOptions& option
   return system;
 }
 
-std::optional<acquisition::OutputLimits> compared_limits(const ComparisonOptions& options,
-                                                         const systems::System& system) {
+plan::OutputLimits compared_limits(const ComparisonOptions& options, const systems::System& system) {
   const std::vector<std::string> outputs = systems::channel_names(system.spec().outputs);
-  std::vector<acquisition::NamedLimit> own;
-  std::ranges::copy_if(options.limits, std::back_inserter(own), [&](const acquisition::NamedLimit& limit) {
-    return acquisition::limited_output(outputs, limit.output) >= 0;
-  });
-  if (own.empty()) {
-    return std::nullopt;
-  }
-  return acquisition::make_limits(outputs, own, options.delta);
+  std::vector<plan::NamedLimit> own;
+  std::ranges::copy_if(options.limits, std::back_inserter(own),
+                       [&](const plan::NamedLimit& limit) { return plan::limited_output(outputs, limit.output) >= 0; });
+  return own.empty() ? plan::OutputLimits{} : plan::make_limits(outputs, own, options.delta);
 }
 
 std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options) {
@@ -127,4 +122,4 @@ std::vector<ComparisonJob> comparison_jobs(const ComparisonOptions& options) {
   return jobs;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "comparison_store.hpp"
+#include "gpilot/trials/comparison_store.hpp"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/table.hpp"
-#include "gpilot/study/writable.hpp"
-#include "gpilot/systems/registry.hpp"
-#include "gpilot/version.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/version.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
+#include "gpilot/systems/system.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr const char* kResults = "results.csv";
 constexpr const char* kTimings = "timings.csv";
 constexpr const char* kSummary = "summary.json";
 
-std::string read_text(const fs::path& path) {
+std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -49,7 +49,7 @@ Json boxes_of(const ComparisonOptions& options) {
 
 Json limits_of(const ComparisonOptions& options) {
   Json limits = Json::object();
-  for (const acquisition::NamedLimit& limit : options.limits) {
+  for (const plan::NamedLimit& limit : options.limits) {
     limits["outputs"][limit.output] = {{"low", limit.low}, {"high", limit.high}};  // null = none
   }
   if (!options.limits.empty()) {
@@ -58,7 +58,7 @@ Json limits_of(const ComparisonOptions& options) {
   return limits;
 }
 
-Json planning_of(const acquisition::PlanningOptions& planning) {
+Json planning_of(const plan::PlanningOptions& planning) {
   Json json;
   for (const auto& [name, value] : planning.settings()) {
     json[name] = value;
@@ -73,15 +73,15 @@ Json configuration_of(const ComparisonOptions& options) {
           {"systems", options.systems},
           {"strategies", options.strategies},
           {"trials", options.trials},
-          {"steps", options.steps},
-          {"initial", options.initial},
-          {"retrain_every", options.retrain_every},
-          {"seed", options.seed},
+          {"steps", options.explore.steps},
+          {"initial", options.explore.initial},
+          {"retrain_every", options.explore.retrain_every},
+          {"seed", options.explore.seed},
           {"paper", options.paper},
           {"angles", options.angles},
           {"observe_states", options.observe_states},
           {"limits", limits_of(options)},
-          {"planning", planning_of(options.planning)},
+          {"planning", planning_of(options.explore.planning)},
           {"boxes", boxes_of(options)}};
 }
 
@@ -154,19 +154,11 @@ void check_directory(const fs::path& directory, const Json& wanted) {
     }
     return;
   }
-  const Json held = Json::parse(read_text(directory / kConfiguration), nullptr, false);
+  const Json held = Json::parse(text_of(directory / kConfiguration), nullptr, false);
   if (!held.is_object()) {
     throw InputError(fmt::format("{}: its {} is damaged: not a whole JSON object", name, kConfiguration));
   }
   check_same(name, held, wanted);
-}
-
-void make_directory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directory(directory, error);
-  if (error) {
-    throw InputError(fmt::format("{}: cannot make the directory: {}", directory.string(), error.message()));
-  }
 }
 
 /// What is written of a finished comparison would be taken for that of the one which it grows into.
@@ -193,19 +185,19 @@ void append_row(std::string& text, const ComparisonJob& job, std::size_t step, s
 }  // namespace
 
 ComparisonStore::ComparisonStore(const ComparisonOptions& options, const std::string& directory)
-    : directory_(directory), steps_(options.steps) {
+    : directory_(directory), steps_(options.explore.steps) {
   const Json configuration = configuration_of(options);
   if (fs::exists(directory_)) {
     check_directory(directory_, configuration);
   }
-  make_directory(directory_);
+  io::make_directory(directory_.string());
   const std::string path = (directory_ / kConfiguration).string();
-  if (const std::string text = configuration.dump(2) + '\n'; read_text(path) != text) {
+  if (const std::string text = configuration.dump(2) + '\n'; text_of(path) != text) {
     remove_results(directory_);
-    write_file_atomically(path, text);
+    io::write_file_atomically(path, text);
   }
-  make_directory(directory_ / "trials");
-  check_writable((directory_ / "trials" / "new.json").string());
+  io::make_directory((directory_ / "trials").string());
+  io::check_writable((directory_ / "trials" / "new.json").string());
 }
 
 std::string ComparisonStore::path_of(const ComparisonJob& job) const {
@@ -219,14 +211,14 @@ bool ComparisonStore::has(const ComparisonJob& job) const {
 std::optional<TrialRecord> ComparisonStore::load(const ComparisonJob& job) const {
   const std::string path = path_of(job);
   try {
-    return parse_trial_record(read_text(path), path, job, steps_);
+    return parse_trial_record(text_of(path), path, job, steps_);
   } catch (const InputError&) {
     return std::nullopt;
   }
 }
 
 void ComparisonStore::store(const ComparisonJob& job, const TrialRecord& record) const {
-  write_file_atomically(path_of(job), format_trial_record(job, record));
+  io::write_file_atomically(path_of(job), format_trial_record(job, record));
 }
 
 void ComparisonStore::write_results(std::span<const ComparisonJob> jobs, std::span<const TrialRecord> records,
@@ -245,9 +237,9 @@ void ComparisonStore::write_results(std::span<const ComparisonJob> jobs, std::sp
       append_row(timings, jobs[j], k, "evaluate", step.evaluate_seconds);
     }
   }
-  write_file_atomically((directory_ / kResults).string(), results);
-  write_file_atomically((directory_ / kTimings).string(), timings);
-  write_file_atomically((directory_ / kSummary).string(), format_summary(summary));
+  io::write_file_atomically((directory_ / kResults).string(), results);
+  io::write_file_atomically((directory_ / kTimings).string(), timings);
+  io::write_file_atomically((directory_ / kSummary).string(), format_summary(summary));
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

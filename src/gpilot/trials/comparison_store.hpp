@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/study/comparison.hpp"
+#include "gpilot/trials/comparison.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// The directory of a comparison, see comparison.hpp for what it holds. Loading and storing may run in parallel.
 class ComparisonStore {
@@ -32,4 +32,4 @@ class ComparisonStore {
   Index steps_;
 };
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

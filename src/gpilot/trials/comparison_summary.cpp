@@ -1,4 +1,4 @@
-#include "gpilot/study/comparison_summary.hpp"
+#include "gpilot/trials/comparison_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,11 @@
 #include <limits>
 #include <stdexcept>
 
-#include "gpilot/study/comparison.hpp"
-#include "gpilot/study/statistics.hpp"
+#include "gpilot/trials/comparison.hpp"
+#include "gpilot/trials/statistics.hpp"
+#include "gpilot/trials/trial.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -25,7 +26,7 @@ class SystemTrials {
   SystemTrials(const ComparisonOptions& options, std::span<const TrialRecord> records)
       : options_(options), records_(records) {
     for (const TrialRecord& record : records) {
-      if (record.metrics != metrics() || static_cast<Index>(record.steps.size()) != options.steps + 1) {
+      if (record.metrics != metrics() || static_cast<Index>(record.steps.size()) != options.explore.steps + 1) {
         throw std::invalid_argument(fmt::format("summarize: trials of one system differ in their steps or metrics: {}",
                                                 fmt::join(record.metrics, ", ")));
       }
@@ -169,7 +170,7 @@ MetricSummary summarize_metric(const ComparisonOptions& options, const SystemTri
     }
     return compared(strategies, values);
   };
-  for (const Index step : summary_steps(options.steps)) {
+  for (const Index step : summary_steps(options.explore.steps)) {
     const auto statistics = over_strategies([&](const std::vector<Curve>& c) { return at_step(c, step); });
     for (std::size_t k = 0; k < strategies.size(); ++k) {
       summary.strategies[k].steps.push_back({.step = step, .value = statistics[k]});
@@ -181,7 +182,7 @@ MetricSummary summarize_metric(const ComparisonOptions& options, const SystemTri
   }
   if (const auto random = std::ranges::find(strategies, kReferences[0]); random != strategies.end()) {
     const auto index = static_cast<std::size_t>(random - strategies.begin());
-    const double goal = median(at_step(curves[index], options.steps));
+    const double goal = median(at_step(curves[index], options.explore.steps));
     for (std::size_t k = 0; k < strategies.size(); ++k) {
       summary.strategies[k].steps_to_random = steps_to_stay_at(goal, curves[k]);
     }
@@ -273,7 +274,7 @@ ComparisonSummary summarize(const ComparisonOptions& options, std::span<const Tr
     throw std::invalid_argument(
         fmt::format("summarize: {} trials, expected {}", records.size(), options.systems.size() * per_system));
   }
-  ComparisonSummary summary{.trials = options.trials, .last_step = options.steps, .systems = {}};
+  ComparisonSummary summary{.trials = options.trials, .last_step = options.explore.steps, .systems = {}};
   for (std::size_t s = 0; s < options.systems.size(); ++s) {
     const SystemTrials trials(options, records.subspan(s * per_system, per_system));
     SystemSummary& system = summary.systems.emplace_back();
@@ -295,4 +296,4 @@ ComparisonSummary summarize(const ComparisonOptions& options, std::span<const Tr
   return summary;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "gpilot/study/comparison_summary.hpp"
+#include "gpilot/trials/comparison_summary.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::string format_summary(const ComparisonSummary& summary) {
   return json.dump(2) + '\n';
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

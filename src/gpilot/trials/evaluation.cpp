@@ -1,4 +1,4 @@
-#include "gpilot/study/evaluation.hpp"
+#include "gpilot/trials/evaluation.hpp"
 
 #include <fmt/format.h>
 
@@ -8,20 +8,23 @@
 #include <numbers>
 #include <utility>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/grid.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/batch_filter.hpp"
 #include "gpilot/ssm/next_state.hpp"
-#include "gpilot/study/grid.hpp"
-#include "gpilot/study/test_set.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/structure.hpp"
+#include "gpilot/trials/test_set.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
 /// Rows that free runs start from: row 0 is p(x_0), the others are filtered.
 constexpr std::array<Index, 4> kStarts{0, 10, 25, 40};
+// Part of the protocol (docs/results/protocol.md), like the numbers below: published figures depend on them.
 constexpr Index kFreeSteps = 20;
 constexpr Index kGridStates = 42;
 constexpr Index kGridControls = 11;
@@ -308,4 +311,4 @@ std::vector<Metric> Evaluation::evaluate(const ssm::Model& model) const {
   return metrics;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -7,7 +7,7 @@
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/system.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// One number about a model, e.g. {"rmse", 0.31}.
 struct Metric {
@@ -41,4 +41,4 @@ class Evaluation {
   std::unique_ptr<const State> state_;
 };
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/statistics.hpp"
+#include "gpilot/trials/statistics.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -167,4 +167,4 @@ Share share_of(std::span<const GroupCount> groups) {
       .value = p, .low = std::min(p, std::max(0.0, centre - half)), .high = std::max(p, std::min(1.0, centre + half))};
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

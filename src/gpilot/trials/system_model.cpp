@@ -1,6 +1,6 @@
-#include "gpilot/study/system_model.hpp"
+#include "gpilot/trials/system_model.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivatives, bool declare_angles) {
   const systems::SystemSpec& s = system.spec();
@@ -47,4 +47,4 @@ void apply_paper_settings(const systems::System& system, ssm::ModelSpec& spec, i
   fit.paper_start = {paper.initial_variance, paper.initial_length_scale};
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

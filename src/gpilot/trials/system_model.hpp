@@ -4,7 +4,7 @@
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/system.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 /// What a model of a simulated system is told: names, dt, the emission, p(x_0), which states are derivatives of others
 /// (if `declare_derivatives`), which are angles (if `declare_angles`), and ranges, so that scales do not depend on
@@ -17,4 +17,4 @@ ssm::ModelSpec model_spec(const systems::System& system, bool declare_derivative
 /// does not give (50 samples, rate 0.01, 20 inducing points by k-means, one full-batch step an epoch) is ours.
 void apply_paper_settings(const systems::System& system, ssm::ModelSpec& spec, inference::FitOptions& fit);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/test_set.hpp"
+#include "gpilot/trials/test_set.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,10 @@
 #include <numbers>
 #include <utility>
 
-#include "gpilot/random.hpp"
-#include "gpilot/systems/controls.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/systems/simulate.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
 
@@ -127,4 +126,4 @@ TestSet make_test_set(const systems::System& system) {
   return set;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -2,12 +2,12 @@
 
 #include <vector>
 
+#include "gpilot/core/types.hpp"
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/systems/system.hpp"
-#include "gpilot/types.hpp"
 
 /// The trajectories that learned models of a simulated system are tested on (docs/results/protocol.md).
-namespace gpilot::study {
+namespace gpilot::trials {
 
 inline constexpr Index kTestTrajectories = 40;
 inline constexpr Index kTestSteps = 60;
@@ -23,4 +23,4 @@ struct TestSet {
 /// Observing all states adds columns and changes nothing else.
 TestSet make_test_set(const systems::System& system);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,58 +1,58 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gpilot/study/evaluation.hpp"
-#include "gpilot/study/exploration.hpp"
+#include "gpilot/explore/explorer.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/system.hpp"
+#include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/trial_record.hpp"
 
 /// One exploration of a simulated system, judged after every step.
-namespace gpilot::study {
+namespace gpilot::trials {
 
 struct TrialOptions {
-  std::string strategy = "auto";
-  Index steps = 30;
-  Index initial = 5;  ///< measurements before the first choice, at least 2
-  Index retrain_every = 1;
-  std::uint64_t seed = 0;
-  std::uint32_t trial = 0;  ///< trials with the same (seed, trial) share x_0, initial controls and noise
-  bool paper = false;       ///< the paper's kernels, initial values and Adam training
-  bool angles = false;      ///< declares the system's angles to the model
-  bool landscape = false;
-  std::optional<Matrix> initial_controls{};  ///< [at least 2 x P] instead of random ones; `initial` is ignored
-  /// Where outputs must stay, user units. The random controls before the first choice obey them, too, from the second
-  /// measurement on: each is drawn with a model of what was measured until then in view.
-  std::optional<acquisition::OutputLimits> limits{};
-  /// The trial ends when ExplorationStep::reference_sd falls below this, scaled units; NaN = never.
-  double until_sd = std::numeric_limits<double>::quiet_NaN();
-  acquisition::PlanningOptions planning{};  ///< of strategies that plan
-  std::vector<ssm::Range> region{};         ///< where the model will be used, user units; empty: where its runs lead
+  /// How it explores. Trials with the same (seed, trial) share x_0, initial controls and noise. With limits the random
+  /// controls before the first choice obey them, too, from the third on: by then there is a model.
+  explore::ExploreOptions explore{};
+  bool paper = false;                        ///< the paper's kernels, initial values and Adam training
+  bool angles = false;                       ///< declares the system's angles to the model
+  std::optional<Matrix> initial_controls{};  ///< [at least 2 x P] instead of random ones; `explore.initial` is ignored
   /// Makes a strategy of one's own instead of the one named above.
-  std::function<std::unique_ptr<acquisition::Strategy>()> make_strategy{};
+  std::function<std::unique_ptr<plan::Strategy>()> make_strategy{};
 
   /// Throws InputError naming the field.
-  void validate() const;
+  void validate(const systems::System& system) const;
 };
 
+/// What happened in one step of a trial.
 struct TrialStep {
-  ExplorationStep exploration;
-  std::vector<Metric> metrics;  ///< in the order of trial_metrics()
+  Index step = 0;            ///< from 1; step 0 is the training on the initial rows
+  plan::Choice choice = {};  ///< its control is empty for step 0
+  Vector outputs = {};       ///< [E] that followed
+  bool trained = false;
+  explore::TrainingSummary training = {};  ///< the newest, of this step if it trained
+  std::vector<Metric> metrics = {};        ///< in the order of trial_metrics()
+  double choose_seconds = 0.0;
+  double train_seconds = 0.0;  ///< 0 if this step did not train
   double evaluate_seconds = 0.0;
 };
 
 struct Trial {
-  std::vector<TrialStep> steps;  ///< 0..steps; fewer if it was stopped
-  ssm::Model model;              ///< the last one; has no states' rows before the first training
-  std::string stopped{};         ///< why it ended before its steps were done; "" unless until_sd did it
-  ssm::Sequence data;            ///< all that was measured, user units; row 0 has no outputs, the last no controls
+  std::vector<TrialStep> steps;             ///< 0..steps; fewer if it was stopped
+  std::shared_ptr<const ssm::Model> model;  ///< the last one; null before the first training
+  std::string stopped{};                    ///< why it ended before its steps were done; "" unless until_sd did it
+  ssm::Sequence data;  ///< all that was measured, user units; row 0 has no outputs, the last no controls
 };
+
+/// What a comparison keeps of a step.
+RecordedStep record_of(const TrialStep& step);
 
 /// The names of what follows, in this order.
 inline constexpr std::string_view kLimitMetrics[] = {"violation", "violation_model", "no_safe_plan"};
@@ -75,4 +75,4 @@ Trial run_trial(const systems::System& system, const Evaluation& evaluation, con
 void run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
                const OnTrialStep& on_step, Trial& trial);
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,16 +1,19 @@
-#include "gpilot/study/trial_record.hpp"
+#include "gpilot/trials/trial_record.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
-#include "gpilot/error.hpp"
-#include "json_archive.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/json_archive.hpp"
+#include "gpilot/trials/trial.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 
 namespace {
+
+using io::Rule;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kFormat = "gpilot-trial";
@@ -58,18 +61,19 @@ void describe_record(Archive& file, Record& record, Index steps) {
 }  // namespace
 
 RecordedStep record_of(const TrialStep& step) {
-  const ExplorationStep& done = step.exploration;
   RecordedStep kept;
   for (const Metric& metric : step.metrics) {
     kept.values.push_back(finite_or_nan(metric.value));
   }
-  kept.criterion = finite_or_nan(done.criterion);
-  kept.control.assign(done.applied.begin(), done.applied.end());
-  kept.trained = done.trained;
-  kept.status = done.status;
-  kept.chosen = done.chosen;
-  kept.choose_seconds = done.choose_seconds;
-  kept.train_seconds = done.train_seconds;
+  const explore::TrainingSummary& training = step.training;
+  const bool failed = training.status == ssm::FitStatus::kFailed;
+  kept.criterion = finite_or_nan(step.choice.criterion);
+  kept.control.assign(step.choice.control.begin(), step.choice.control.end());
+  kept.trained = step.trained;
+  kept.status = failed ? fmt::format("training failed: {}", training.message) : std::string(name(training.status));
+  kept.chosen = training.chosen;
+  kept.choose_seconds = step.choose_seconds;
+  kept.train_seconds = step.train_seconds;
   kept.evaluate_seconds = step.evaluate_seconds;
   return kept;
 }
@@ -93,7 +97,7 @@ bool is_failed(const RecordedStep& step) {
 }
 
 std::string format_trial_record(const ComparisonJob& job, const TrialRecord& record) {
-  JsonWriter file;
+  io::JsonWriter file;
   const Header header{.job = job};
   describe_header(file, header);
   describe_record(file, record, static_cast<Index>(record.steps.size()) - 1);
@@ -101,11 +105,11 @@ std::string format_trial_record(const ComparisonJob& job, const TrialRecord& rec
 }
 
 TrialRecord parse_trial_record(std::string_view text, const std::string& name, const ComparisonJob& job, Index steps) {
-  const JsonReader::Json json = JsonReader::Json::parse(text, nullptr, false);
+  const io::JsonReader::Json json = io::JsonReader::Json::parse(text, nullptr, false);
   if (json.is_discarded()) {
     throw InputError(fmt::format("{}: damaged file of a trial: not a whole JSON text", name));
   }
-  JsonReader file(json, name, "");
+  io::JsonReader file(json, name, "");
   Header header;
   describe_header(file, header);
   if (header != Header{.job = job}) {
@@ -123,4 +127,4 @@ TrialRecord parse_trial_record(std::string_view text, const std::string& name, c
   return record;
 }
 
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

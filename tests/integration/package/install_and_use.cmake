@@ -15,8 +15,16 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIR} --config ${CONFIG} --prefix ${SCRATC
 run(${CMAKE_COMMAND} -S ${EXAMPLE_DIR} -B ${SCRATCH}/build -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
     -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
-run(${SCRATCH}/build/example)
-message(STATUS "${output}")
-if(NOT output MATCHES "gpilot ${VERSION}")
-  message(FATAL_ERROR "the example did not print the version ${VERSION}")
-endif()
+# They write their files where they run.
+function(run_example name expected)
+  execute_process(COMMAND ${SCRATCH}/build/${name} WORKING_DIRECTORY ${SCRATCH} OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output RESULT_VARIABLE code)
+  message(STATUS "${name}: ${output}")
+  if(NOT code EQUAL 0 OR NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "the example '${name}' ended with ${code} and did not print '${expected}':\n${output}")
+  endif()
+endfunction()
+run_example(learn "gpilot ${VERSION}")
+run_example(explore "after 20 measurements")
+run_example(study "6 measurements in tank.study")
+run_example(study "12 measurements in tank.study")

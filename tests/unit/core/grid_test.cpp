@@ -1,13 +1,13 @@
-#include "gpilot/study/grid.hpp"
+#include "gpilot/core/grid.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot {
 namespace {
 
 using test::message_of;
@@ -46,4 +46,4 @@ TEST(RegularGrid, WrongPointsAreNamed) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot

@@ -1,4 +1,4 @@
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 
 #include <gtest/gtest.h>
 

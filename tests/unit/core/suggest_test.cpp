@@ -1,4 +1,4 @@
-#include "gpilot/suggest.hpp"
+#include "gpilot/core/suggest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,15 @@
-#include "gpilot/study/region.hpp"
+#include "gpilot/explore/region.hpp"
 
 #include <gtest/gtest.h>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::explore {
 namespace {
 
 using test::message_of;
@@ -26,7 +28,7 @@ TEST(Region, IsReadFromText) {
 }
 
 TEST(Region, WrongNamesAndRangesAreRefused) {
-  const ssm::ModelSpec spec = model_spec(*systems::make_system("pendulum"));
+  const ssm::ModelSpec spec = trials::model_spec(*systems::make_system("pendulum"));
   EXPECT_NO_THROW(check_region(spec, parse_region("y_th=-1:1, th_dot=-1:1, c=0:0.1")));
   const auto message = [&](const char* text) {
     return message_of<InputError>([&] { check_region(spec, parse_region(text)); });
@@ -38,7 +40,7 @@ TEST(Region, WrongNamesAndRangesAreRefused) {
 
 TEST(Region, IsABoxInScaledUnits) {
   ssm::Model model;
-  model.spec = model_spec(*systems::make_system("pendulum"));
+  model.spec = trials::model_spec(*systems::make_system("pendulum"));
   model.scaling = ssm::make_scaling(model.spec, {{Matrix::Zero(3, 1), Matrix::Zero(3, 1)}});
   const Box box{Vector::Constant(1, -1.5), Vector::Constant(1, 1.5)};
   const Box region = scaled_region(model, parse_region("th=-0.4:0.8"), box);
@@ -52,4 +54,4 @@ TEST(Region, IsABoxInScaledUnits) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::explore

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/gp/function_draws.hpp"
 #include "gpilot/gp/inducing.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
-#include "gpilot/random.hpp"
 #include "support/gradient_check.hpp"
 
 namespace gpilot::gp {

@@ -4,9 +4,11 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/gp/nodes.hpp"
+#include "gpilot/kernels/stationary.hpp"
 #include "gpilot/linalg/cholesky.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/reference_kernels.hpp"
 

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/kernels/stationary.hpp"
 
 namespace gpilot::gp {
 namespace {

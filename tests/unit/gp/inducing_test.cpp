@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/reference_kernels.hpp"
 
 namespace gpilot::gp {

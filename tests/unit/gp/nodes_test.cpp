@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::gp {

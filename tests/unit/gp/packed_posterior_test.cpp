@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/reference_kernels.hpp"
 
 namespace gpilot::gp {

@@ -1,4 +1,4 @@
-#include "gpilot/inference/identify.hpp"
+#include "gpilot/identify/identify.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,18 +6,21 @@
 #include <limits>
 #include <string>
 
-#include "gpilot/error.hpp"
-#include "gpilot/inference/linear_model.hpp"
-#include "gpilot/inference/recipe.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/identify/linear_model.hpp"
+#include "gpilot/identify/structure_choice.hpp"
+#include "gpilot/identify/validation.hpp"
 #include "gpilot/inference/smoother.hpp"
-#include "gpilot/inference/validation.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
-#include "gpilot/study/model_file.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/kalman.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -49,13 +52,13 @@ ssm::ModelSpec columns() {
   return spec;
 }
 
-double free_run_rmse(const ssm::Model& model, const ssm::Component& component, const ssm::Sequence& s, Index warmup) {
-  const ssm::Prediction run = ssm::Predictor(model, component).free_run(s, {.warmup = warmup, .draws = 50, .seed = 1});
+double free_run_rmse(const ssm::Model& model, const ssm::Dynamics& dynamics, const ssm::Sequence& s, Index warmup) {
+  const ssm::Prediction run = ssm::Predictor(model, dynamics).free_run(s, {.warmup = warmup, .draws = 50, .seed = 1});
   const Index rows = s.rows() - warmup;
   return std::sqrt((run.mean - s.outputs).bottomRows(rows).squaredNorm() / static_cast<double>(rows));
 }
 
-bool same(const ssm::Component& a, const ssm::Component& b) {
+bool same(const ssm::Dynamics& a, const ssm::Dynamics& b) {
   return a.parameters.mean_weights == b.parameters.mean_weights && a.parameters.log_q == b.parameters.log_q &&
          a.parameters.log_r == b.parameters.log_r && a.parameters.C == b.parameters.C &&
          a.parameters.Z == b.parameters.Z && a.parameters.log_length_scales == b.parameters.log_length_scales;
@@ -67,17 +70,18 @@ TEST(LinearModel, EqualsTheKalmanFilterOfItsEquations) {
   EXPECT_EQ(model.gp.structure.inducing, 0);  // the Gaussian process is switched off
   EXPECT_TRUE(model.gp.structure.gp_rows().empty());
   constexpr Index kWarmup = 100;
-  ssm::Component component = model.gp;
-  component.spread.resize(0);
-  const ssm::Prediction run = ssm::Predictor(model, component).free_run(s, {.warmup = kWarmup, .draws = 0});
+  ssm::Dynamics dynamics = model.gp;
+  dynamics.spread.resize(0);
+  const ssm::Prediction run = ssm::Predictor(model, dynamics).free_run(s, {.warmup = kWarmup, .draws = 0});
 
   // The textbook's filter and smoother: outputs after the warm-up are not there, so smoothing them is predicting.
   ssm::Sequence seen = s;
   seen.outputs.bottomRows(s.rows() - kWarmup).setConstant(kNaN);
-  const ssm::Series series = ssm::concatenate({component.delayed(model.scaling.to_scaled(seen))});
-  const test::KalmanResult kalman = test::kalman_rts(linear_part(component.structure, component.parameters), series);
-  const ssm::Parameters& p = component.parameters;
-  const Index D = component.structure.states;
+  const ssm::Series series = ssm::concatenate({dynamics.delayed(model.scaling.to_scaled(seen))});
+  const test::KalmanResult kalman =
+      test::kalman_rts(inference::linear_part(dynamics.structure, dynamics.parameters), series);
+  const ssm::Parameters& p = dynamics.parameters;
+  const Index D = dynamics.structure.states;
   for (Index t = kWarmup; t < s.rows(); ++t) {
     const double mean = p.C.row(0).dot(kalman.mean.col(t)) + p.d(0);
     const double variance =
@@ -95,19 +99,49 @@ TEST(LinearModel, FindsOrderAndDeadTime) {
   EXPECT_GT(model.linear.spread(0), 0.0);
 }
 
+/// From 12 rows on: of the orders that the rows bear, by validation or, below 40 rows, by Akaike's criterion.
+TEST(LinearModel, FewRowsBearALowOrder) {
+  for (const Index rows : {12, 17, 20, 30, 39, 40, 44, 55}) {
+    const ssm::Sequence s = recording(rows, false, static_cast<std::uint64_t>(rows), 0.02);
+    const ssm::Model model = identify({s}, columns(), {.structure = StateKind::kLinear});
+    EXPECT_LE(model.gp.structure.states, 4) << rows;
+    EXPECT_TRUE(std::isfinite(free_run_rmse(model, model.gp, s, rows / 3))) << rows;
+    EXPECT_EQ(model.report.reason.find("Akaike") != std::string::npos, rows < kShortestValidated) << rows;
+  }
+  const std::string refusal = test::message_of<InputError>(
+      [] { identify({recording(11, false, 1)}, columns(), {.structure = StateKind::kLinear}); });
+  EXPECT_NE(refusal.find("11 rows"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("at least 12"), std::string::npos) << refusal;
+}
+
+TEST(LinearModel, AnOffsetOfTheOutputsChangesNothing) {
+  ssm::Sequence s = recording(120, false, 5);
+  // Values that an offset leaves exact, with a standard deviation of about .5.
+  s.outputs = (s.outputs.array() * (1024.0 / 40.0)).round() / 1024.0;
+  ssm::Sequence far = s;
+  far.outputs.array() += 1e9;
+  const IdentifyOptions options{.structure = StateKind::kLinear, .states = 2, .dead_time = 2};
+  const ssm::Model near_model = identify({s}, columns(), options);
+  const ssm::Model far_model = identify({far}, columns(), options);
+  const double rmse = free_run_rmse(near_model, near_model.gp, s, 40);
+  EXPECT_NEAR(free_run_rmse(far_model, far_model.gp, far, 40), rmse, 1e-6 * rmse);
+  EXPECT_NEAR(far_model.output_sd(0), near_model.output_sd(0), 1e-9 * near_model.output_sd(0));
+}
+
 TEST(Validation, FoldsLeaveOutputsOutAndModelsDoNotSeeThem) {
   const ssm::Dataset data{recording(200, true, 4)};
   ssm::Dataset spoiled = data;
   spoiled[0].outputs.middleRows(100, 50).array() += 1000.0;  // the third quarter
-  const Recipe recipe{.kind = StateKind::kDelay,
-                      .linear = {.order = 2, .dead_time = 1},
-                      .dead_time = 1,
-                      .output_lags = 2,
-                      .input_lags = 1};
+  const StructureChoice choice{.kind = StateKind::kDelay,
+                               .linear = {.order = 2, .dead_time = 1},
+                               .dead_time = 1,
+                               .output_lags = 2,
+                               .input_lags = 1};
   IdentifyOptions options{.iterations = 5};
   const auto trained = [&](const ssm::Dataset& from, std::size_t fold) {
     const Problem problem(quarter_folds(from)[fold].training, columns());
-    return cook(problem, recipe, cook_linear(problem, recipe.linear, options), columns(), options).component;
+    return fit_candidate(problem, choice, fit_linear_candidate(problem, choice.linear, options), columns(), options)
+        .dynamics;
   };
   ASSERT_EQ(quarter_folds(data).size(), 3U);
   EXPECT_TRUE(same(trained(data, 1), trained(spoiled, 1)));   // left out there: not a bit changes
@@ -123,10 +157,10 @@ TEST(Validation, RunsUseNothingAfterTheirStart) {
   const ssm::Dataset data{recording(200, true, 4)};
   const std::vector<Fold> folds = quarter_folds(data);
   const Problem problem(folds[1].training, columns());
-  const ssm::Component component = cook_linear(problem, {.order = 2, .dead_time = 2}, {}).component;
+  const ssm::Dynamics dynamics = fit_linear_candidate(problem, {.order = 2, .dead_time = 2}, {}).dynamics;
   const Vector unit = Vector::Ones(1);
   const auto errors = [&](const ssm::Dataset& of) {
-    return validate(columns(), problem.scaling, component, of, folds[1], unit, 0);
+    return validate(columns(), problem.scaling, dynamics, of, folds[1], unit, 0);
   };
   ssm::Dataset later = data;
   later[0].outputs.bottomRows(50).array() += 1000.0;
@@ -189,7 +223,7 @@ TEST(Identify, SurvivesAModelFile) {
   for (const StateKind kind : {StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
     const ssm::Model model =
         identify(data, columns(), {.structure = kind, .order = 2, .dead_time = 1, .iterations = 5});
-    const ssm::Model again = study::parse_model(study::format_model(model), "model.json");
+    const ssm::Model again = io::parse_model(io::format_model(model), "model.json");
     const ssm::PredictOptions options{.warmup = 60, .draws = 20, .seed = 3};
     for (const bool linear : {false, true}) {
       const ssm::Prediction a = ssm::Predictor(model, linear ? model.linear : model.gp).free_run(data[0], options);
@@ -236,4 +270,4 @@ TEST(Identify, RefusesWhatItCannotUse) {
 }
 
 }  // namespace
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

@@ -1,4 +1,4 @@
-#include "gpilot/inference/subspace.hpp"
+#include "gpilot/identify/subspace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,15 @@
 #include <limits>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/inference/output_error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/identify/output_error.hpp"
+#include "gpilot/linalg/eigenvalues.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "support/gradient_check.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::inference {
+namespace gpilot::identify {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -131,9 +133,9 @@ TEST(Subspace, StaysStable) {
   const ssm::Series series = ssm::concatenate({walk});
   for (const Index order : {1, 2, 4}) {
     const LinearDynamics start = realise(find_subspace(series), series, order, 0.98);
-    EXPECT_LE(spectral_radius(start.A), 0.98 + 1e-6);
+    EXPECT_LE(linalg::spectral_radius(start.A), 0.98 + 1e-6);
     const OutputErrorResult refined = refine_output_error(start, series, {.max_radius = 0.98});
-    EXPECT_LE(spectral_radius(refined.model.A), 0.98 + 1e-6);
+    EXPECT_LE(linalg::spectral_radius(refined.model.A), 0.98 + 1e-6);
   }
 }
 
@@ -177,4 +179,4 @@ TEST(OutputError, GradientMatchesCentralDifferences) {
 }
 
 }  // namespace
-}  // namespace gpilot::inference
+}  // namespace gpilot::identify

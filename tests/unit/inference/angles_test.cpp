@@ -6,8 +6,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
 
 namespace gpilot::inference {

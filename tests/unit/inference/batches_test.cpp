@@ -5,10 +5,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "gpilot/error.hpp"
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
-#include "gpilot/ssm/summary.hpp"
+#include "gpilot/ssm/report.hpp"
+#include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/message_of.hpp"
 #include "support/toy_data.hpp"
@@ -43,12 +46,12 @@ double free_run_error(const ssm::Model& model) {
 }
 
 /// Mean of the learned function at a few points, scaled.
-Vector function_of(const ssm::Component& component, const std::vector<gp::Weights>& weights) {
+Vector function_of(const ssm::Dynamics& dynamics, const std::vector<gp::Weights>& weights) {
   Matrix X(9, 2);
   X << Vector::LinSpaced(9, -1.5, 1.5), Vector::LinSpaced(9, 1.0, -1.0);
   Matrix mean;
   Matrix variance;
-  ssm::Transition(component.structure, component.parameters, weights).moments(X, mean, variance);
+  ssm::Transition(dynamics.structure, dynamics.parameters, weights).moments(X, mean, variance);
   return mean.col(0);
 }
 
@@ -138,9 +141,9 @@ TEST(BatchFit, FunctionIsThatOfSmoothingAllRowsAtOnce) {
   ssm::Elbo elbo(model.gp.structure, series, gp::make_nodes(gp::NodeRule::kAuto, 1));
   Priors priors;
   priors.centre = model.gp.parameters;
-  Trainer trainer(elbo, priors, ssm::Free::defaults(model.gp.structure), model.gp.parameters, q);
-  trainer.e_step(60, 1e-9);
-  const Vector whole = function_of(model.gp, trainer.weights());
+  BoundOptimiser optimiser(elbo, priors, ssm::Free::defaults(model.gp.structure), model.gp.parameters, q);
+  optimiser.e_step(60, 1e-9);
+  const Vector whole = function_of(model.gp, optimiser.weights());
   EXPECT_LT((function_of(model.gp, model.gp.weights) - whole).cwiseAbs().maxCoeff(), 2e-3);
 }
 
@@ -180,7 +183,7 @@ TEST(BatchFit, StoppedKeepsTheBestSoFar) {
     };
     options.stop = &stop;
     const ssm::Model model = fit_batches(RecordingsInMemory(data), toy_spec(), options, small_batches());
-    EXPECT_EQ(model.report.status, "interrupted") << where;
+    EXPECT_EQ(model.report.status, ssm::FitStatus::kInterrupted) << where;
     EXPECT_EQ(model.states.rows(), model.starts.back()) << where;
     EXPECT_EQ(model.gp.weights.size(), 1U) << where;
     EXPECT_TRUE(std::isfinite(free_run_error(model))) << where;

@@ -1,12 +1,14 @@
 /// Changes of variables of training: whitened states, tied states, priors.
 #include <gtest/gtest.h>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/inference/priors.hpp"
 #include "gpilot/inference/tied.hpp"
 #include "gpilot/inference/whitening.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/flat_states.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"

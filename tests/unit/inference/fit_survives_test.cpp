@@ -4,8 +4,9 @@
 #include <cmath>
 #include <functional>
 
+#include "gpilot/core/random.hpp"
 #include "gpilot/inference/fit.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
 #include "support/toy_data.hpp"
 
@@ -19,14 +20,14 @@ using test::toy_spec;
 /// Finite everywhere, a bound that was reached without falling, and predictions with a spread.
 void expect_sound(const ssm::Model& model, const ssm::Sequence& sequence) {
   EXPECT_TRUE(std::isfinite(model.report.bound));
-  EXPECT_FALSE(model.report.status.empty());
+  EXPECT_NE(model.report.status, ssm::FitStatus::kNone);
   EXPECT_FALSE(model.report.chosen.empty());
   EXPECT_TRUE(model.states.m.allFinite());
   EXPECT_TRUE(model.states.S_chol.allFinite());
-  for (const ssm::Component* component : {&model.gp, &model.linear}) {
-    EXPECT_TRUE(component->parameters.log_q.allFinite());
-    EXPECT_TRUE(component->parameters.log_r.allFinite());
-    const ssm::Predictor predictor(model, *component);
+  for (const ssm::Dynamics* dynamics : {&model.gp, &model.linear}) {
+    EXPECT_TRUE(dynamics->parameters.log_q.allFinite());
+    EXPECT_TRUE(dynamics->parameters.log_r.allFinite());
+    const ssm::Predictor predictor(model, *dynamics);
     for (const Index draws : {0, 20}) {
       const ssm::Prediction p = predictor.free_run(sequence, {.warmup = 1, .draws = draws, .seed = 1});
       EXPECT_TRUE(p.mean.allFinite()) << draws << " draws";

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <functional>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
 #include "support/message_of.hpp"
 #include "support/toy_data.hpp"
@@ -45,7 +46,7 @@ TEST(Fit, LearnsTheToySystem) {
   const double rmse = (prediction.mean - fresh.outputs).norm() / std::sqrt(30.0);
   const double spread = std::sqrt((fresh.outputs.array() - fresh.outputs.mean()).square().mean());
   EXPECT_LT(rmse, 0.25 * spread);
-  EXPECT_EQ(model.report.status, "converged") << model.report.message;
+  EXPECT_EQ(model.report.status, ssm::FitStatus::kConverged) << model.report.message;
 }
 
 TEST(Fit, SameSeedSameBits) {
@@ -118,7 +119,7 @@ TEST(Fit, StoppedKeepsTheBestSoFar) {
       int calls = 0;
       options.on_progress = [&](const Progress& /*progress*/) { stop = ++calls >= after; };
       const ssm::Model model = fit({toy_sequence(40)}, toy_spec(), options);
-      EXPECT_EQ(model.report.status, "interrupted") << after;
+      EXPECT_EQ(model.report.status, ssm::FitStatus::kInterrupted) << after;
       EXPECT_LE(model.report.evaluations, after + 5);
       EXPECT_EQ(model.states.rows(), 40);
       EXPECT_TRUE(free_run(model, toy_sequence(10)).mean.allFinite());

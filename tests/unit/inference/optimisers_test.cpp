@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gpilot/core/error.hpp"
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/adam.hpp"
 #include "gpilot/inference/lbfgs.hpp"
 #include "support/random_problem.hpp"
@@ -30,7 +32,8 @@ TEST(Lbfgs, FindsTheMinimumOfRosenbrock) {
     Vector x = Vector::Constant(n, 1.0);
     x(0) = -1.2;
     const LbfgsResult result = minimize(rosenbrock, x, {.max_iterations = 500, .tolerance = 1e-14});
-    EXPECT_TRUE(result.converged) << result.message;
+    EXPECT_EQ(result.stop, LbfgsStop::kConverged) << result.message();
+    EXPECT_EQ(result.message(), "");
     EXPECT_LT((x - Vector::Ones(n)).cwiseAbs().maxCoeff(), 1e-5) << n << " dimensions";
     EXPECT_LT(result.value, 1e-10);
     EXPECT_GE(result.evaluations, result.iterations);
@@ -63,8 +66,8 @@ TEST(Lbfgs, IterationLimitIsAStatus) {
   Vector gradient(2);
   const double start = rosenbrock(x, gradient);
   const LbfgsResult result = minimize(rosenbrock, x, {.max_iterations = 3});
-  EXPECT_FALSE(result.converged);
-  EXPECT_EQ(result.message, "iteration limit reached");
+  EXPECT_EQ(result.stop, LbfgsStop::kIterationLimit);
+  EXPECT_EQ(result.message(), "iteration limit reached");
   EXPECT_LT(result.value, start);
   EXPECT_EQ(rosenbrock(x, gradient), result.value);
 }
@@ -79,8 +82,29 @@ TEST(Lbfgs, KeepsTheBestPointOfAFunctionThatLies) {
   const LbfgsResult result = minimize(f, x, {});
   EXPECT_EQ(x, Vector(Eigen::Vector2d(1.0, 2.0)));
   EXPECT_EQ(result.value, 2.5);
-  EXPECT_FALSE(result.converged);
-  EXPECT_FALSE(result.message.empty());
+  EXPECT_EQ(result.stop, LbfgsStop::kLineSearch);
+  EXPECT_NE(result.message().find("the line search gave up: "), std::string::npos) << result.message();
+}
+
+/// Errors of the objective are not failures of the optimiser, even where they have the types that its library throws.
+TEST(Lbfgs, WhatTheObjectiveThrowsPassesThrough) {
+  for (const int fails_at : {1, 2, 5}) {
+    const auto run = [fails_at]<class Error>(const Error& error) {
+      int count = 0;
+      const auto f = [&](const Vector& x, Vector& gradient) {
+        if (++count == fails_at) {
+          throw error;
+        }
+        return rosenbrock(x, gradient);
+      };
+      Vector x = Eigen::Vector2d(-1.2, 1.0);
+      EXPECT_THROW(minimize(f, x, {}), Error) << "evaluation " << fails_at;
+      EXPECT_EQ(count, fails_at);
+    };
+    run(NumericalError("no factor"));
+    run(InputError("a wrong value"));
+    run(std::logic_error("a defect"));
+  }
 }
 
 TEST(Adam, FirstStepIsTheLearningRateInTheGradientsDirection) {

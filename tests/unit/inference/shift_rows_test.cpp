@@ -4,12 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/smoother.hpp"
-#include "gpilot/inference/trainer.hpp"
 #include "gpilot/inference/whitening.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/gradient_check.hpp"
 #include "support/kalman.hpp"
@@ -150,11 +153,11 @@ TEST(ShiftRows, TrainingRaisesTheBoundAndKeepsTheCopies) {
   ssm::Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, 3));
   Priors priors;
   priors.centre = problem.parameters;
-  Trainer trainer(elbo, priors, ssm::Free::defaults(problem.structure), problem.parameters, problem.q);
-  const double before = trainer.objective();
-  trainer.polish(30);
-  EXPECT_GT(trainer.objective(), before + 1.0);
-  const ssm::StatePosterior& q = trainer.states();
+  BoundOptimiser optimiser(elbo, priors, ssm::Free::defaults(problem.structure), problem.parameters, problem.q);
+  const double before = optimiser.objective();
+  optimiser.polish(30);
+  EXPECT_GT(optimiser.objective(), before + 1.0);
+  const ssm::StatePosterior& q = optimiser.states();
   for (Index t = 1; t < q.rows(); ++t) {
     if (!problem.series.first[static_cast<std::size_t>(t)]) {
       EXPECT_EQ(q.m(1, t), q.m(0, t - 1));

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "gpilot/error.hpp"
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/whitening.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/flat_states.hpp"
 #include "support/random_problem.hpp"
 
@@ -117,7 +119,9 @@ class EStep : public testing::TestWithParam<Case> {
     priors.centre = problem.parameters;
   }
 
-  Trainer trainer() { return {elbo, priors, ssm::Free::defaults(problem.structure), problem.parameters, problem.q}; }
+  BoundOptimiser optimiser() {
+    return {elbo, priors, ssm::Free::defaults(problem.structure), problem.parameters, problem.q};
+  }
 
   RandomProblem problem;
   ssm::Elbo elbo;
@@ -125,7 +129,7 @@ class EStep : public testing::TestWithParam<Case> {
 };
 
 TEST_P(EStep, EveryAcceptedStepRaisesTheBound) {
-  Trainer t = trainer();
+  BoundOptimiser t = optimiser();
   const double gain = t.e_step(20, 0.0);
   EXPECT_GT(gain, 0.0);
   ASSERT_GT(t.trace().size(), 3U);
@@ -137,7 +141,7 @@ TEST_P(EStep, EveryAcceptedStepRaisesTheBound) {
 
 /// The gradient in coordinates in which a unit is a standard deviation.
 TEST_P(EStep, ItsFixedPointHasNoGradient) {
-  Trainer t = trainer();
+  BoundOptimiser t = optimiser();
   t.e_step(400, 0.0);
   ssm::Parameters p_bar;
   ssm::StatePosterior q_bar;

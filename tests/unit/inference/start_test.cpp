@@ -6,9 +6,12 @@
 #include <cmath>
 #include <vector>
 
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/predictive_density.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/kalman.hpp"
 #include "support/random_problem.hpp"
 

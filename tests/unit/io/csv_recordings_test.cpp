@@ -1,4 +1,4 @@
-#include "gpilot/study/csv_recordings.hpp"
+#include "gpilot/io/csv_recordings.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,17 +7,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/sequences.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 namespace {
 
 namespace fs = std::filesystem;
 using ::gpilot::test::message_of;
 using inference::Window;
-using Names = std::vector<std::string>;
 
 class CsvFiles : public ::testing::Test {
  protected:
@@ -72,30 +70,6 @@ TEST_F(CsvFiles, WindowsAreTheRowsOfTheFiles) {
   EXPECT_EQ(visited, 2U);
 }
 
-TEST_F(CsvFiles, ExcerptHoldsTheNamedColumnsAndRowsAlone) {
-  const std::string path = file("a.csv", "t,text,u,y\n0,1,5,6\n1,1,7,8\n2,1,9,10\n3,oops,1,1\n");
-  const Excerpt part = read_excerpt(path, Names{"u"}, Names{"y"}, "1:3");  // what follows is not read
-  EXPECT_EQ(part.first_row, 1);
-  EXPECT_EQ(part.table.columns, (Names{"t", "u", "y"}));
-  Matrix expected(2, 3);
-  expected << 1, 7, 8, 2, 9, 10;
-  EXPECT_EQ(part.table.values, expected);
-  EXPECT_THROW(read_excerpt(path, Names{"u"}, Names{"y"}), InputError);
-  EXPECT_EQ(read_excerpt(path, Names{"u"}, Names{"z"}, "0:2", false).table.columns, (Names{"t", "u"}));
-}
-
-TEST_F(CsvFiles, ExcerptErrors) {
-  const std::string path = counted("a.csv", 3);
-  const auto error_of = [&](const char* input, const char* output, const char* rows) {
-    return without_directory(message_of<InputError>([&] { read_excerpt(path, Names{input}, Names{output}, rows); }));
-  };
-  EXPECT_EQ(error_of("v", "y", ""), "a.csv: there is no column 'v' for the input (columns: y, note, u, t)");
-  EXPECT_EQ(error_of("u", "z", ""), "a.csv: there is no column 'z' for the output (columns: y, note, u, t)");
-  EXPECT_EQ(error_of("u", "y", "5:"), "rows: '5:' selects none of the 3 rows");
-  EXPECT_EQ(error_of("u", "y", "2:1"), "rows: '2:1' selects none of the 3 rows");
-  EXPECT_EQ(error_of("u", "y", "x"), "rows: expected A:B (rows A to B - 1, counted from 0), A: or :B, not 'x'");
-}
-
 TEST_F(CsvFiles, ScanningFindsWhatReadingWouldFind) {
   const auto error_of = [&](const std::string& text, const char* rows = "", std::optional<double> dt = {}) {
     const std::string path = file("a.csv", text);
@@ -103,15 +77,55 @@ TEST_F(CsvFiles, ScanningFindsWhatReadingWouldFind) {
   };
   EXPECT_EQ(error_of("u,y\n1,2\n,3\n4,5\n"),
             "a.csv, line 3, column 'u': the input is missing (only the last row's may be)");
-  EXPECT_EQ(error_of("t,u,y\n0,1,2\n1,1,2\n3,1,2\n"),
-            "a.csv, line 4, column 't': 2 s after the row above, expected 1 s as before (a given dt takes the column's "
-            "place)");
+  EXPECT_EQ(
+      error_of("t,u,y\n0,1,2\n1,1,2\n2.5,1,2\n"),
+      "a.csv, line 4, column 't': 1.5 s after the row above, expected 1 s as before, give or take 10 %, or a multiple "
+      "of it (a given dt takes the column's place)");
   EXPECT_EQ(error_of("u,y\n1,2\n"), "a.csv: 1 row(s), expected at least 2 to learn from");
   EXPECT_EQ(error_of("u,y\n1,2\n3,4\n", "7:"), "rows: '7:' selects none of the 2 rows");
   EXPECT_EQ(error_of("u,z\n1,2\n3,4\n"), "a.csv: there is no column 'y' for the output (columns: u, z)");
   EXPECT_EQ(error_of("u,y\n1,2\n3,4\n", "", -1.0), "dt: -1 is not a positive number of seconds");
   const CsvRecordings last_missing({file("b.csv", "u,y\n1,2\n,4\n")}, {"u"}, {"y"});
   EXPECT_EQ(last_missing.dt(0), 1.0);
+}
+
+/// All rows of all recordings, [time, u, y], once from memory and once by windows of three rows.
+TEST_F(CsvFiles, StreamingReadsWhatReadingReads) {
+  std::string text = "# a logger's file\nsequence;t;u;y\n;s;V;bar\n";
+  for (int sequence = 1; sequence <= 3; ++sequence) {
+    for (int t = 0; t < 90; ++t) {
+      if (t % 40 != 7) {
+        text += std::to_string(sequence) + ";" + std::to_string(t / 10) + "," + std::to_string(t % 10) + ";" +
+                std::to_string(t) + ";" + std::to_string(sequence) + ",5\n";
+      }
+    }
+  }
+  const std::string path = file("a.csv", text);
+  std::string note;
+  const std::vector<Recording> whole = read_recordings({.file = path, .inputs = {"u"}, .outputs = {"y"}}, note);
+  const CsvRecordings streamed({path}, {"u"}, {"y"});
+  ASSERT_EQ(streamed.notes().size(), 1U);
+  EXPECT_EQ(streamed.notes().front(), note);
+  ASSERT_EQ(streamed.count(), 3);
+  std::vector<Window> windows;
+  for (Index k = 0; k < 3; ++k) {
+    ASSERT_EQ(streamed.rows(k), whole[static_cast<std::size_t>(k)].sequence.rows());
+    for (Index t = 0; t + 3 <= streamed.rows(k); t += 3) {
+      windows.push_back({k, t, t + 3});
+    }
+  }
+  std::size_t visited = 0;
+  streamed.read(windows, [&](std::size_t w, const ssm::Sequence& rows) {
+    const ssm::Sequence& expected = whole[static_cast<std::size_t>(windows[w].recording)].sequence;
+    EXPECT_EQ(rows.controls, expected.controls.middleRows(windows[w].begin, 3));
+    for (Index t = 0; t < 3; ++t) {
+      const double y = expected.outputs(windows[w].begin + t, 0);
+      EXPECT_TRUE(rows.outputs(t, 0) == y || (std::isnan(y) && std::isnan(rows.outputs(t, 0))));
+    }
+    ++visited;
+    return true;
+  });
+  EXPECT_EQ(visited, windows.size());
 }
 
 TEST_F(CsvFiles, AFileThatShrinksIsSaid) {
@@ -126,4 +140,4 @@ TEST_F(CsvFiles, AFileThatShrinksIsSaid) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::io

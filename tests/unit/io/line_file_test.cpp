@@ -1,4 +1,4 @@
-#include "gpilot/study/line_file.hpp"
+#include "gpilot/io/line_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/writable.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/writable.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 namespace {
 
 using test::message_of;
@@ -52,4 +52,4 @@ TEST(LineFile, LivesInADirectoryThatWasMadeForIt) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::io

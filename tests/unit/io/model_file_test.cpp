@@ -1,4 +1,4 @@
-#include "gpilot/study/model_file.hpp"
+#include "gpilot/io/model_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,12 +12,13 @@
 #include <set>
 #include <string>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/next_state.hpp"
 #include "support/message_of.hpp"
 #include "support/random_model.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 namespace {
 
 using ::gpilot::test::message_of;
@@ -39,7 +40,7 @@ bool same_bits(const Matrix& a, const Matrix& b) {
   return true;
 }
 
-void expect_same(const ssm::Component& a, const ssm::Component& b) {
+void expect_same(const ssm::Dynamics& a, const ssm::Dynamics& b) {
   EXPECT_EQ(a.structure.inducing, b.structure.inducing);
   EXPECT_EQ(a.structure.kinematics, b.structure.kinematics);
   EXPECT_EQ(a.structure.angles, b.structure.angles);
@@ -273,6 +274,8 @@ TEST(ModelFile, WrongValuesAreNamed) {
   expect_contains(refusal_of([](auto& j) { j["spec"]["kernel"] = "sse"; }), "spec.kernel: unknown kernel 'sse'");
   expect_contains(refusal_of([](auto& j) { j["spec"]["mean"] = "\x1b[2J" + std::string(1000, 'x'); }),
                   "spec.mean: unknown mean function '?[2Jxxx");
+  expect_contains(refusal_of([](auto& j) { j["report"]["status"] = "convergd"; }),
+                  "report.status: unknown status of a training 'convergd', did you mean 'converged'?");
   expect_contains(refusal_of([](auto& j) { j["seed"] = -1; }), "seed: expected");
   expect_contains(refusal_of([](auto& j) { j["spec"]["derivatives"][0]["position"] = 1; }), "in a circle");
   expect_contains(refusal_of([](auto& j) { j["spec"]["derivatives"][0]["position"] = 2; }),
@@ -295,4 +298,4 @@ TEST(ModelFile, WrongValuesAreNamed) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::io

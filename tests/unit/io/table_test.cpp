@@ -1,4 +1,4 @@
-#include "gpilot/study/table.hpp"
+#include "gpilot/io/table.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,11 +11,13 @@
 #include <limits>
 #include <sstream>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/io/time_stamp.hpp"
+#include "gpilot/io/writable.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::io {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,7 +109,9 @@ TEST_F(TableFile, RefusesWhatIsNoFiniteNumber) {
     EXPECT_THROW(read("t,y\n0," + text + "\n"), InputError) << text;
   }
   EXPECT_EQ(error_of("t,y\n0,1e999\n"),
-            "d.csv:2: column 'y': '1e999' is out of a double's range, expected a finite number, nan or nothing");
+            "d.csv:2: column 'y': '1e999' is beyond 1e150, expected a finite number, nan or nothing");
+  EXPECT_EQ(error_of("t,y\n0,1e150\n1,-1.1e150\n"),
+            "d.csv:3: column 'y': '-1.1e150' is beyond 1e150, expected a finite number, nan or nothing");
 }
 
 TEST_F(TableFile, MessagesArePrintable) {
@@ -115,6 +119,94 @@ TEST_F(TableFile, MessagesArePrintable) {
                                                                        "..' is not a number, expected a finite number, "
                                                                        "nan or nothing");
   EXPECT_EQ(error_of("t,y\n0,a\x01z\n").find('\x01'), std::string::npos);
+}
+
+TEST_F(TableFile, DialectsReadAlikeAndAreSaid) {
+  const Table plain = read("t,u,y\n0,1.5,-2\n1,,0.25\n");
+  EXPECT_EQ(plain.note, "");
+  struct Case {
+    std::string text, note;
+  };
+  for (const auto& [text, note] :
+       std::vector<Case>{{"t;u;y\n0;1.5;-2\n1;;0.25\n", "read as semicolon-separated"},
+                         {"t;u;y\r\n0;1,5;-2\r\n1;;,25\r\n", "read as semicolon-separated, decimal comma"},
+                         {"t\tu\ty\n0\t1.5\t-2\n1\t\t0.25\n", "read as tab-separated"},
+                         {"t\tu\ty\n0\t1,5\t-2\n1\t\t2,5e-1\n", "read as tab-separated, decimal comma"},
+                         {"\xEF\xBB\xBF# rig 3\n#\nt,u,y\n0,1.5,-2\n# later\n1,,0.25\n", "read as 3 comment lines"},
+                         {"t,u,y\ns,[V],1\n0,1.5,-2\n1,,0.25\n", "read as units row skipped"},
+                         {"\"t\";\"u\";\"y\"\n;V;\n0;1,5;-2\n1;;0,25\n",
+                          "read as semicolon-separated, decimal comma, units row skipped"},
+                         {"t,u,y\n2026-01-31T12:00:00.5Z,1.5,-2\n2026-01-31 13:00:01.5+01:00,,0.25\n",
+                          "read as time stamps as seconds from 2026-01-31T12:00:00.5Z on"}}) {
+    const Table table = read(text);
+    EXPECT_EQ(table.note, note);
+    EXPECT_EQ(table.columns, plain.columns) << note;
+    EXPECT_EQ(format_csv(table), format_csv(plain)) << note;
+  }
+}
+
+TEST_F(TableFile, DialectErrorsSayWhatToDo) {
+  EXPECT_EQ(
+      error_of("t;y\n0;1,5\n1;1.500,5\n"),
+      "d.csv:3: column 'y': '1.500,5' does not go with the decimal comma of other numbers; write all with one mark "
+      "and no marks between thousands");
+  EXPECT_EQ(error_of("t;y\n0;1.5\n1;1,500\n").find("d.csv:2: column 'y': '1.5' does not go with the decimal comma"),
+            0U);
+  EXPECT_EQ(
+      error_of("# 0\n# t,y\n0,1\n"),
+      "d.csv:3: the first line must name the columns, but it holds numbers ('0,1'); if a comment line (#) has the "
+      "names, remove its #");
+  EXPECT_EQ(error_of("# nothing\n"),
+            "d.csv: the file has nothing but comment lines (#), expected a line of column names");
+  EXPECT_EQ(
+      error_of("t y\n0 1\n"),
+      "d.csv:2: column 't y': '0 1' is not a number, expected a finite number, nan or nothing; separate the columns "
+      "by commas, semicolons or tabs");
+  EXPECT_EQ(
+      error_of("t,y\n0,\"1,5\"\n"),
+      "d.csv:2: column 'y': '1,5' is not a number, expected a finite number, nan or nothing; a decimal comma goes "
+      "with semicolons or tabs between the columns");
+  EXPECT_EQ(error_of("t,y\n31.01.2026 12:00,1\n"),
+            "d.csv:2: column 't': '31.01.2026 12:00' is not a number, expected a finite number, nan or nothing; a time "
+            "stamp is written 2026-01-31T12:00:00.5 in every row of its column");
+  EXPECT_EQ(error_of("t,y\n2026-01-31T12:00,1\nnoon,1\n"),
+            "d.csv:3: column 't': 'noon' is no time stamp, expected one as 2026-01-31T12:00:00.5 as in the rows above");
+  EXPECT_THROW(read("y\nerror\n1\n"), InputError);  // stands for a value, not for a unit
+  EXPECT_THROW(read("t,y\n-2,V\n1,2\n"), InputError);
+}
+
+/// What the first lines do not show is found where it comes.
+TEST_F(TableFile, AMarkThatComesLate) {
+  std::string text = "t;y\n";
+  for (int t = 0; t < 100; ++t) {
+    text += std::to_string(t) + ";1\n";
+  }
+  const Table table = read(text + "100;2,5\n");
+  EXPECT_EQ(table.values(100, 1), 2.5);
+  EXPECT_EQ(table.note, "read as semicolon-separated, decimal comma");
+  EXPECT_NE(error_of(text + "100;2,5\n101;1.5\n").find("d.csv:103: column 'y': '1.5' does not go"), std::string::npos);
+}
+
+TEST_F(TableFile, StrangeNamesReadBack) {
+  Table table;
+  table.append(std::vector<std::string>{"# a;b", "c\td", "e;f"}, Matrix::Ones(2, 3));
+  write_csv(path(), table);
+  EXPECT_EQ(read_csv(path()).columns, table.columns);
+  EXPECT_EQ(read_csv(path()).note, "");
+}
+
+TEST(TimeStamps, AreNanosecondsSince1970) {
+  const auto seconds = [](const char* text) { return static_cast<double>(parse_time_stamp(text).value()) * 1e-9; };
+  EXPECT_EQ(seconds("1970-01-01T00:00:00Z"), 0.0);
+  EXPECT_EQ(seconds("2000-03-01 00:00"), 951868800.0);  // after a leap day: date -ud 2000-03-01 +%s
+  EXPECT_EQ(seconds("1970-01-01T02:00:00.25+01:30"), 1800.25);
+  EXPECT_EQ(seconds("1969-12-31T23:00:00-0100"), 0.0);
+  EXPECT_EQ(seconds("1970-01-01T01:00:00,5+01"), 0.5);
+  for (const char* text :
+       {"2026-02-29T00:00", "2026-1-31T00:00", "2026-01-31", "2026-01-31T24:00", "2026-01-31T12:60",
+        "2026-01-31T12:00:00.", "2026-01-31T12:00:00+", "2026-01-31T12:00:00Zx", "12:00", "", "1.5"}) {
+    EXPECT_FALSE(parse_time_stamp(text)) << text;
+  }
 }
 
 TEST_F(TableFile, UnreadableFiles) {
@@ -155,12 +247,12 @@ TEST_F(TableFile, RoundTripKeepsEveryBit) {
   for (double& value : values.reshaped()) {
     do {
       value = std::bit_cast<double>((std::uint64_t{stream.bits()} << 32) | stream.bits());
-    } while (!std::isfinite(value));
+    } while (!(std::abs(value) <= 1e150));
   }
   values(0, 0) = kNaN;
   values(1, 0) = -0.0;
   values(2, 0) = std::numeric_limits<double>::denorm_min();
-  values(3, 0) = std::numeric_limits<double>::max();
+  values(3, 0) = 1e150;
   table.append(std::vector<std::string>{"a", "strange, \"name\""}, values);
   write_csv(path(), table);
   const Table copy = read_csv(path());
@@ -215,6 +307,49 @@ TEST_F(TableFile, WritingFollowsLinksAndDevices) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(TableFile, ALinkToAFileThatIsNotThereYetStays) {
+  fs::create_symlink("later", path("link"));
+  write_file_atomically(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(content(path("later")), "new");
+}
+
+TEST_F(TableFile, KindsOfFiles) {
+  const auto kind = [&](const std::string& text) { return kind_of_file(file(text)); };
+  EXPECT_EQ(kind_of_file(path("none")), FileKind::kNothing);
+  EXPECT_EQ(kind_of_file("/dev/null"), FileKind::kNothing);
+  EXPECT_EQ(kind(""), FileKind::kNothing);
+  EXPECT_EQ(kind("t;y\n0;1,5\n"), FileKind::kTable);
+  EXPECT_EQ(kind("{\"format\": \"gpilot-model\"}"), FileKind::kModel);
+  EXPECT_EQ(kind("{\"runs\": []}"), FileKind::kJson);
+  EXPECT_EQ(kind("A letter to my grandmother.\nDear grandmother,\n"), FileKind::kOther);
+}
+
+TEST_F(TableFile, NothingOfAnotherKindIsReplaced) {
+  Table table;
+  table.append(std::vector<std::string>{"a"}, Vector::Zero(3));
+  file("{\"format\": \"gpilot-model\"}");
+  EXPECT_EQ(message_of<InputError>([&] { write_csv(path(), table); }),
+            path() +
+                ": cannot write the file: what stands there is a model, not a CSV file; name another file, or remove "
+                "it first");
+  file("t,y\n0,1\n");
+  EXPECT_NO_THROW(write_csv(path(), table));
+  EXPECT_THROW(check_replaceable(path(), FileKind::kModel), InputError);
+  file("");
+  EXPECT_NO_THROW(check_replaceable(path(), FileKind::kModel));
+}
+
+TEST_F(TableFile, AnInputIsNeverTheOutput) {
+  file("t,y\n0,1\n");
+  fs::create_symlink("d.csv", path("link"));
+  const std::vector<std::string> inputs{path("none.csv"), path()};
+  EXPECT_EQ(message_of<InputError>([&] { check_not_input(path("link"), inputs); }),
+            path("link") + ": cannot write the file: it is also an input of this command, which is never replaced");
+  EXPECT_NO_THROW(check_not_input(path("other.csv"), inputs));
+  EXPECT_NO_THROW(check_not_input("/dev/null", std::vector<std::string>{"/dev/null"}));
+}
+
 TEST_F(TableFile, WritingErrors) {
   EXPECT_EQ(message_of<InputError>([&] { write_file_atomically(path("no/such/d.csv"), ""); }),
             path("no/such/d.csv") + ": cannot write the file: there is no directory '" + path("no/such") + "'");
@@ -227,4 +362,4 @@ TEST_F(TableFile, WritingErrors) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::io

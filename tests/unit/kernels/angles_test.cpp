@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/gradient_check.hpp"
 #include "support/reference_kernels.hpp"
 

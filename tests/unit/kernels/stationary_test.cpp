@@ -5,8 +5,8 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/message_of.hpp"
 #include "support/reference_kernels.hpp"
 

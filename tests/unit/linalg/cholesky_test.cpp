@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/gradient_check.hpp"
 #include "support/message_of.hpp"
 

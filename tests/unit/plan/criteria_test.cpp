@@ -2,23 +2,24 @@
 
 #include <cmath>
 
-#include "gpilot/acquisition/entropy.hpp"
-#include "gpilot/acquisition/latest_information.hpp"
-#include "gpilot/acquisition/total_information.hpp"
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/plan/entropy.hpp"
+#include "gpilot/plan/latest_information.hpp"
+#include "gpilot/plan/total_information.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/gradient_check.hpp"
 #include "support/message_of.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 struct Case {
   const char* name;
-  RandomSituation::Options options;
+  RandomContext::Options options;
 };
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
@@ -38,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Criteria, EveryModel,
                                          Case{"AngleWithoutKinematics", {.controls = 2, .angle = true}}),
                          case_name);
 
-void expect_gradient(const Criterion& criterion, const RandomSituation& problem) {
+void expect_gradient(const Criterion& criterion, const RandomContext& problem) {
   ASSERT_TRUE(criterion.has_gradient());
   RandomStream random(5, Purpose::kTest);
   for (int k = 0; k < 5; ++k) {
@@ -51,24 +52,24 @@ void expect_gradient(const Criterion& criterion, const RandomSituation& problem)
 }
 
 TEST_P(EveryModel, GradientOfLatestInformation) {
-  const RandomSituation problem(GetParam().options);
-  expect_gradient(*latest_information(problem.situation()), problem);
-  expect_gradient(*latest_information_from_x0(problem.situation()), problem);
+  const RandomContext problem(GetParam().options);
+  expect_gradient(*latest_information(problem.context()), problem);
+  expect_gradient(*latest_information_from_x0(problem.context()), problem);
 }
 
 TEST_P(EveryModel, GradientOfTotalInformation) {
-  const RandomSituation problem(GetParam().options);
-  expect_gradient(*total_information(problem.situation()), problem);
+  const RandomContext problem(GetParam().options);
+  expect_gradient(*total_information(problem.context()), problem);
 }
 
 TEST_P(EveryModel, GradientOfEntropy) {
-  const RandomSituation problem(GetParam().options);
-  expect_gradient(*entropy(problem.situation()), problem);
+  const RandomContext problem(GetParam().options);
+  expect_gradient(*entropy(problem.context()), problem);
 }
 
 TEST_P(EveryModel, LatestInformationIsPositive) {
-  const RandomSituation problem(GetParam().options);
-  const auto criterion = latest_information(problem.situation());
+  const RandomContext problem(GetParam().options);
+  const auto criterion = latest_information(problem.context());
   RandomStream random(6, Purpose::kTest);
   for (int k = 0; k < 50; ++k) {
     EXPECT_GT(criterion->value(problem.random_control(random), nullptr), 0.0);
@@ -78,9 +79,9 @@ TEST_P(EveryModel, LatestInformationIsPositive) {
 TEST_P(EveryModel, LatestInformationMatchesMonteCarlo) {
   // 1/2 log det cov(y) / det cov(y|f): the covariance of many samples of f. The nodes' own error is of third order in
   // the belief's spread, so the belief is narrow.
-  RandomSituation problem(GetParam().options);
+  RandomContext problem(GetParam().options);
   problem.narrow_belief(0.2);
-  const auto criterion = latest_information(problem.situation());
+  const auto criterion = latest_information(problem.context());
   RandomStream random(7, Purpose::kTest);
   const Vector c = problem.random_control(random);
   const Matrix f = problem.sample_function_values(c, 100'000, random);
@@ -94,10 +95,10 @@ TEST_P(EveryModel, LatestInformationMatchesMonteCarlo) {
 }
 
 TEST(LatestInformation, IsZeroWhenNothingIsLeftToLearn) {
-  RandomSituation problem({.kinematics = true});
+  RandomContext problem({.kinematics = true});
   problem.narrow_belief(0.0);
   problem.know_the_function();
-  const auto criterion = latest_information(problem.situation());
+  const auto criterion = latest_information(problem.context());
   RandomStream random(8, Purpose::kTest);
   for (int k = 0; k < 10; ++k) {
     EXPECT_NEAR(criterion->value(problem.random_control(random), nullptr), 0.0, 1e-6);
@@ -105,32 +106,32 @@ TEST(LatestInformation, IsZeroWhenNothingIsLeftToLearn) {
 }
 
 TEST(LatestInformation, FromX0ForgetsTheOutputs) {
-  const RandomSituation problem({});
-  const auto filtered = latest_information(problem.situation());
-  const auto predicted = latest_information_from_x0(problem.situation());
+  const RandomContext problem({});
+  const auto filtered = latest_information(problem.context());
+  const auto predicted = latest_information_from_x0(problem.context());
   // A state that was predicted over all rows without an output is known less well.
   EXPECT_GT(predicted->value(Vector::Zero(1), nullptr), filtered->value(Vector::Zero(1), nullptr));
 }
 
 TEST(LatestInformation, FromX0NeedsTheHistory) {
-  const RandomSituation problem({});
-  Situation situation = problem.situation();
-  situation.history = nullptr;
-  EXPECT_NE(test::message_of<InputError>([&] { latest_information_from_x0(situation); }).find("latmi-x0"),
+  const RandomContext problem({});
+  DecisionContext context = problem.context();
+  context.history = nullptr;
+  EXPECT_NE(test::message_of<InputError>([&] { latest_information_from_x0(context); }).find("latmi-x0"),
             std::string::npos);
 }
 
 TEST_P(EveryModel, SampledTotalInformationConvergesToTheExactForm) {
   // Both differ by a constant: compare differences to a first control.
-  RandomSituation problem(GetParam().options);
+  RandomContext problem(GetParam().options);
   problem.narrow_belief(0.3);
   problem.end_history_at_belief();
-  const Situation situation = problem.situation();
-  const auto exact = total_information(situation);
+  const DecisionContext context = problem.context();
+  const auto exact = total_information(context);
   RandomStream random(9, Purpose::kTest);
   const Vector first = problem.random_control(random);
   const auto largest_error = [&](Index samples) {
-    const SampledTotalInformation sampled(situation, samples);
+    const SampledTotalInformation sampled(context, samples);
     RandomStream controls(10, Purpose::kTest);
     double worst = 0.0;
     for (int k = 0; k < 5; ++k) {
@@ -145,9 +146,9 @@ TEST_P(EveryModel, SampledTotalInformationConvergesToTheExactForm) {
 }
 
 TEST_P(EveryModel, TotalInformationIsConstantForTheExactPosterior) {
-  const RandomSituation problem(GetParam().options);
-  const SampledTotalInformation tight(problem.situation(), 50, Anchor::kFunction);
-  const SampledTotalInformation paper(problem.situation(), 50, Anchor::kPreviousState);
+  const RandomContext problem(GetParam().options);
+  const SampledTotalInformation tight(problem.context(), 50, Anchor::kFunction);
+  const SampledTotalInformation paper(problem.context(), 50, Anchor::kPreviousState);
   RandomStream random(11, Purpose::kTest);
   const Vector first = problem.random_control(random);
   double spread = 0.0;
@@ -161,10 +162,10 @@ TEST_P(EveryModel, TotalInformationIsConstantForTheExactPosterior) {
 
 TEST(TotalInformation, RewardsDisplacement) {
   // A linear model that is known: the value is a parabola in c, lowest where the system moves least.
-  RandomSituation problem({.states = 1, .inducing = 0});
+  RandomContext problem({.states = 1, .inducing = 0});
   problem.know_the_function();
   problem.narrow_belief(0.0);
-  const auto criterion = total_information(problem.situation());
+  const auto criterion = total_information(problem.context());
   const double at = criterion->value(Vector::Constant(1, 0.0), nullptr);
   const double right = criterion->value(Vector::Constant(1, 0.5), nullptr);
   const double left = criterion->value(Vector::Constant(1, -0.5), nullptr);
@@ -172,16 +173,16 @@ TEST(TotalInformation, RewardsDisplacement) {
 }
 
 TEST(TotalInformation, TheSampledFormNeedsTheHistory) {
-  const RandomSituation problem({});
-  Situation situation = problem.situation();
-  situation.q = nullptr;
-  EXPECT_NE(test::message_of<InputError>([&] { sampled_total_information(situation); }).find("totmi-sampled"),
+  const RandomContext problem({});
+  DecisionContext context = problem.context();
+  context.q = nullptr;
+  EXPECT_NE(test::message_of<InputError>([&] { sampled_total_information(context); }).find("totmi-sampled"),
             std::string::npos);
 }
 
 TEST(Entropy, IsTheInformationAboutTheFunctionAtAPoint) {
-  const RandomSituation problem({.kinematics = true});
-  const auto criterion = entropy(problem.situation());
+  const RandomContext problem({.kinematics = true});
+  const auto criterion = entropy(problem.context());
   const Vector c = Vector::Constant(1, 0.3);
   Matrix x(1, 3);
   x << problem.belief.mean.transpose(), c;
@@ -193,4 +194,4 @@ TEST(Entropy, IsTheInformationAboutTheFunctionAtAPoint) {
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

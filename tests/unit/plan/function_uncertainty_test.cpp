@@ -1,4 +1,4 @@
-#include "gpilot/acquisition/function_uncertainty.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,19 +7,21 @@
 #include <cmath>
 #include <limits>
 
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/dense_plan.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 #include "support/reference_kernels.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Two sequences, the second with a broad start, outputs missing here and there.
-ssm::Series two_sequences(const RandomSituation::Options& o) {
+ssm::Series two_sequences(const RandomContext::Options& o) {
   RandomStream random(o.seed, Purpose::kTest, 30);
   ssm::Sequence one{random.normal_matrix(5, o.controls), random.normal_matrix(5, o.outputs)};
   ssm::Sequence two{random.normal_matrix(3, o.controls), random.normal_matrix(3, o.outputs)};
@@ -49,10 +51,10 @@ Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X) {
 
 /// The covariance of every Gaussian process at further points given all outputs, from one joint Gaussian of the first
 /// states, the noises, f at the smoothed points and at the further ones.
-std::vector<Matrix> brute_force(const Situation& situation, const Matrix& further) {
-  const ssm::Transition& transition = situation.transition;
+std::vector<Matrix> brute_force(const DecisionContext& context, const Matrix& further) {
+  const ssm::Transition& transition = context.transition;
   const ssm::Structure& s = transition.structure();
-  const ssm::Series& series = *situation.history;
+  const ssm::Series& series = *context.history;
   const auto G = static_cast<Index>(s.gp_rows().size());
   const Index T = series.transitions();
   const Index E = s.outputs;
@@ -66,7 +68,7 @@ std::vector<Matrix> brute_force(const Situation& situation, const Matrix& furthe
     const Index first = series.start[n];
     const Index H = series.start[n + 1] - first - 1;
     Matrix points(H, s.inputs());
-    points << situation.q->m.middleCols(first, H).transpose(), series.controls.middleCols(first, H).transpose();
+    points << context.q->m.middleCols(first, H).transpose(), series.controls.middleCols(first, H).transpose();
     X.middleRows(k, H) = points;
     const test::DensePath path = test::dense_path(transition, points);
     const Index at = E * first;
@@ -106,7 +108,7 @@ std::vector<Matrix> brute_force(const Situation& situation, const Matrix& furthe
 }
 
 TEST(FunctionUncertainty, IsThatOfTheFunctionGivenAllOutputs) {
-  const std::vector<RandomSituation::Options> cases{
+  const std::vector<RandomContext::Options> cases{
       {},
       {.states = 3, .controls = 2, .outputs = 2, .kernel = kernels::Kind::kMatern52, .seed = 2},
       {.kinematics = true, .seed = 3},
@@ -114,13 +116,13 @@ TEST(FunctionUncertainty, IsThatOfTheFunctionGivenAllOutputs) {
       {.states = 1, .linear_kernel = false, .seed = 5},
   };
   for (const auto& options : cases) {
-    RandomSituation random(options);
+    RandomContext random(options);
     random.history = two_sequences(options);
-    const Situation situation = random.situation();
+    const DecisionContext context = random.context();
     RandomStream stream(options.seed, Purpose::kTest, 31);
     const Matrix further = stream.normal_matrix(6, options.states + options.controls);
-    const std::vector<Matrix> expected = brute_force(situation, further);
-    const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(situation);
+    const std::vector<Matrix> expected = brute_force(context, further);
+    const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(context);
     ASSERT_EQ(uncertainty.size(), expected.size());
     for (std::size_t g = 0; g < expected.size(); ++g) {
       gp::PackedPosterior::Points points;
@@ -141,41 +143,41 @@ double variance_at(const std::vector<gp::PackedPosterior>& uncertainty, const Ma
 }
 
 TEST(FunctionUncertainty, OutputsTeach) {
-  RandomSituation random({.states = 1});
-  const Situation situation = random.situation();
+  RandomContext random({.states = 1});
+  const DecisionContext context = random.context();
   RandomStream stream(1, Purpose::kTest, 32);
   const Matrix X = stream.normal_matrix(10, 2);
-  const double with_all = variance_at(function_uncertainty(situation), X);
+  const double with_all = variance_at(function_uncertainty(context), X);
   random.history.outputs.rightCols(3).setConstant(kNaN);
-  const double with_fewer = variance_at(function_uncertainty(situation), X);
+  const double with_fewer = variance_at(function_uncertainty(context), X);
   random.history.outputs.setConstant(kNaN);
-  const double with_none = variance_at(function_uncertainty(situation), X);
+  const double with_none = variance_at(function_uncertainty(context), X);
   EXPECT_LT(with_all, with_fewer);
   EXPECT_LT(with_fewer, with_none);
   EXPECT_NEAR(with_none, exploration_gram(random.transition.bases()[0], X).diagonal().mean(), 1e-9);
 }
 
 TEST(FunctionUncertainty, IsThatOfTheModelWithoutAHistory) {
-  RandomSituation random({});
-  Situation situation = random.situation();
-  situation.history = nullptr;
+  RandomContext random({});
+  DecisionContext context = random.context();
+  context.history = nullptr;
   RandomStream stream(1, Purpose::kTest, 33);
   const Matrix X = stream.normal_matrix(5, 3);
-  EXPECT_NEAR(variance_at(function_uncertainty(situation), X),
+  EXPECT_NEAR(variance_at(function_uncertainty(context), X),
               test::dense_covariance(random.transition, 0, X).diagonal().mean(), 1e-10);
 }
 
 /// Rows that no training has seen have no q(x) yet.
 TEST(FunctionUncertainty, LeavesOutRowsWithoutAPosterior) {
-  RandomSituation random({});
-  const Situation situation = random.situation();
+  RandomContext random({});
+  const DecisionContext context = random.context();
   RandomStream stream(1, Purpose::kTest, 34);
   const Matrix X = stream.normal_matrix(5, 3);
   random.q.m.conservativeResize(Eigen::NoChange, 5);
-  const double shorter = variance_at(function_uncertainty(situation), X);
+  const double shorter = variance_at(function_uncertainty(context), X);
   random.history.outputs.rightCols(random.history.rows() - 5).setConstant(7.0);
-  EXPECT_EQ(variance_at(function_uncertainty(situation), X), shorter);
+  EXPECT_EQ(variance_at(function_uncertainty(context), X), shorter);
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

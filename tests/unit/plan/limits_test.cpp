@@ -1,13 +1,13 @@
-#include "gpilot/acquisition/limits.hpp"
+#include "gpilot/plan/limits.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
 using test::message_of;
@@ -55,4 +55,4 @@ TEST(OutputLimits, RefuseWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

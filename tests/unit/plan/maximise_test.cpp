@@ -1,4 +1,4 @@
-#include "gpilot/acquisition/maximise.hpp"
+#include "gpilot/plan/maximise.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,13 @@
 #include <functional>
 #include <limits>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/plan/strategy.hpp"
 #include "support/message_of.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
 /// A criterion out of a function.
@@ -62,7 +63,7 @@ TEST(Maximise, FindsTheHighestOfManyPeaks) {
   for (const double c : Vector::LinSpaced(100001, -1.0, 1.0)) {
     best = std::max(best, std::sin(25.0 * c) + 0.5 * c);
   }
-  EXPECT_NEAR(choice.value, best, 1e-6);
+  EXPECT_NEAR(choice.criterion, best, 1e-6);
 }
 
 TEST(Maximise, KeepsTheGridOfOneControl) {
@@ -101,7 +102,7 @@ TEST(Maximise, SurvivesValuesThatAreNotFinite) {
     return c(0) < 0.3 ? std::numeric_limits<double>::quiet_NaN() : -c(0);
   });
   const Choice choice = maximise(half, unit_box(1));
-  EXPECT_TRUE(std::isfinite(choice.value));
+  EXPECT_TRUE(std::isfinite(choice.criterion));
   EXPECT_GE(choice.control(0), 0.3);
   const Formula throws([](VectorRef c, Vector* gradient) {
     if (std::abs(c(0)) > 0.5) {
@@ -127,18 +128,18 @@ TEST(Strategies, NeverLeaveTheBox) {
   // 10,000 problems: models, beliefs and boxes at random, one strategy each in turn.
   RandomStream random(12, Purpose::kTest);
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
-    test::RandomSituation problem({.states = 1 + static_cast<Index>(seed % 3),
-                                   .controls = 1 + static_cast<Index>(seed % 2),
-                                   .inducing = static_cast<Index>(seed % 4),
-                                   .seed = seed});
+    test::RandomContext problem({.states = 1 + static_cast<Index>(seed % 3),
+                                 .controls = 1 + static_cast<Index>(seed % 2),
+                                 .inducing = static_cast<Index>(seed % 4),
+                                 .seed = seed});
     for (Index p = 0; p < problem.box.low.size(); ++p) {
       problem.box.low(p) = random.uniform(-3.0, 3.0);
       problem.box.high(p) = problem.box.low(p) + std::exp(random.uniform(-12.0, 1.5));
     }
     const StrategyInfo& info = strategies()[seed % strategies().size()];
-    Situation situation = problem.situation();
-    situation.planning.evaluations = 8;  // a part of a generation: what keeps a plan in the box does not look at values
-    const Vector c = make_strategy(info.name)->choose(situation).control;
+    DecisionContext context = problem.context();
+    context.planning.evaluations = 8;  // a part of a generation: what keeps a plan in the box does not look at values
+    const Vector c = make_strategy(info.name)->choose(context).control;
     ASSERT_EQ(c.size(), problem.box.low.size());
     ASSERT_TRUE((c.array() >= problem.box.low.array()).all() && (c.array() <= problem.box.high.array()).all())
         << info.name << " in problem " << seed;
@@ -146,32 +147,31 @@ TEST(Strategies, NeverLeaveTheBox) {
 }
 
 TEST(Strategies, AreDeterministic) {
-  const test::RandomSituation problem({.controls = 2});
+  const test::RandomContext problem({.controls = 2});
   for (const StrategyInfo& info : strategies()) {
     const auto strategy = make_strategy(info.name);
-    EXPECT_EQ(strategy->choose(problem.situation()).control, strategy->choose(problem.situation()).control)
-        << info.name;
+    EXPECT_EQ(strategy->choose(problem.context()).control, strategy->choose(problem.context()).control) << info.name;
   }
 }
 
 TEST(Strategies, RandomOnesDependOnTheStep) {
-  const test::RandomSituation problem({});
-  acquisition::Situation next = problem.situation();
+  const test::RandomContext problem({});
+  plan::DecisionContext next = problem.context();
   next.step = 1;
   const auto random = make_strategy("random");
-  EXPECT_NE(random->choose(problem.situation()).control, random->choose(next).control);
-  EXPECT_TRUE(std::isnan(random->choose(next).value));
+  EXPECT_NE(random->choose(problem.context()).control, random->choose(next).control);
+  EXPECT_TRUE(std::isnan(random->choose(next).criterion));
   EXPECT_EQ(random->criterion(next), nullptr);
 }
 
 TEST(Strategies, ExtremesAreCorners) {
-  const test::RandomSituation problem({.controls = 2});
-  acquisition::Situation situation = problem.situation();
+  const test::RandomContext problem({.controls = 2});
+  plan::DecisionContext context = problem.context();
   const auto strategy = make_strategy("randext");
   bool low = false;
   bool high = false;
-  for (situation.step = 0; situation.step < 20; ++situation.step) {
-    const Vector c = strategy->choose(situation).control;
+  for (context.step = 0; context.step < 20; ++context.step) {
+    const Vector c = strategy->choose(context).control;
     for (Index p = 0; p < 2; ++p) {
       EXPECT_TRUE(c(p) == problem.box.low(p) || c(p) == problem.box.high(p));
       low = low || c(p) == problem.box.low(p);
@@ -187,4 +187,4 @@ TEST(Strategies, UnknownNamesGetASuggestion) {
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -3,22 +3,22 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "gpilot/acquisition/plan_criterion.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/plan_criterion.hpp"
 #include "support/dense_plan.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
 /// The value of a plan against the posterior update it stands for: one joint Gaussian of the function at the points of
 /// the plan and of the reference, the state, the noises and the outputs, conditioned by the textbook.
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 constexpr Index kHorizon = 4;
 constexpr Index kPlans = 3;
 
-const std::vector<RandomSituation::Options> kCases{
+const std::vector<RandomContext::Options> kCases{
     {},
     {.states = 3, .controls = 2, .outputs = 2, .seed = 2},
     {.kinematics = true, .seed = 3},
@@ -31,17 +31,17 @@ double log_determinant(const Matrix& K) {
 
 class PlanValue : public testing::TestWithParam<std::size_t> {
  protected:
-  PlanValue() : options_(kCases[GetParam()]), random_(options_), situation_(random_.situation()) {
+  PlanValue() : options_(kCases[GetParam()]), random_(options_), context_(random_.context()) {
     random_.belief.mean *= 0.3;
     std::vector<gp::Weights> weights = random_.transition.weights();
     for (gp::Weights& w : weights) {
       w.mu *= 0.3;
     }
     random_.transition = ssm::Transition(random_.transition.structure(), random_.transition.parameters(), weights);
-    situation_.history = nullptr;
-    uncertainty_ = function_uncertainty(situation_);
+    context_.history = nullptr;
+    uncertainty_ = function_uncertainty(context_);
     RandomStream stream(1, Purpose::kTest, 9);
-    paths_ = std::make_unique<RollOut>(situation_, uncertainty_, kHorizon);
+    paths_ = std::make_unique<RollOut>(context_, uncertainty_, kHorizon);
     Matrix plans(kHorizon * options_.controls, kPlans);
     for (Index n = 0; n < kPlans; ++n) {
       for (Index t = 0; t < kHorizon; ++t) {
@@ -61,7 +61,7 @@ class PlanValue : public testing::TestWithParam<std::size_t> {
   };
 
   Joint joint(Index n, const Matrix& reference) const {
-    const ssm::Transition& transition = situation_.transition;
+    const ssm::Transition& transition = context_.transition;
     const Index E = options_.outputs;
     Matrix path(kHorizon, paths_->points().cols());
     for (Index t = 0; t < kHorizon; ++t) {
@@ -86,16 +86,16 @@ class PlanValue : public testing::TestWithParam<std::size_t> {
     result.outputs_function = to_function * result.function;
     const Vector q = transition.parameters().log_q.array().exp();
     const Vector r = transition.parameters().log_r.array().exp();
-    result.outputs = to_start * situation_.belief.covariance * to_start.transpose() +
+    result.outputs = to_start * context_.belief.covariance * to_start.transpose() +
                      to_noise * q.replicate(kHorizon, 1).asDiagonal() * to_noise.transpose() +
                      result.outputs_function * to_function.transpose();
     result.outputs.diagonal() += r.replicate(kHorizon, 1);
     return result;
   }
 
-  RandomSituation::Options options_;
-  RandomSituation random_;
-  Situation situation_;
+  RandomContext::Options options_;
+  RandomContext random_;
+  DecisionContext context_;
   std::vector<gp::PackedPosterior> uncertainty_;
   std::unique_ptr<RollOut> paths_;
 };
@@ -113,7 +113,7 @@ TEST_P(PlanValue, OfInformationIsThatOfThePosteriorUpdate) {
 }
 
 TEST_P(PlanValue, OfTheReferenceIsThatOfThePosteriorUpdate) {
-  Reference reference = make_reference(situation_, uncertainty_);
+  Reference reference = make_reference(context_, uncertainty_);
   ASSERT_GT(reference.X.rows(), 10);
   ReferenceVariance criterion(reference);
   criterion.prepare(*paths_);
@@ -140,10 +140,10 @@ TEST_P(PlanValue, OfTheReferenceIsThatOfThePosteriorUpdate) {
 TEST_P(PlanValue, OfEntropyIsThatOfTheFunctionAlongThePath) {
   PathEntropy criterion;
   const Joint all = joint(1, Matrix(0, paths_->points().cols()));
-  const std::vector<Index> rows = situation_.transition.structure().gp_rows();
+  const std::vector<Index> rows = context_.transition.structure().gp_rows();
   double expected = 0.0;
   for (std::size_t g = 0; g < rows.size(); ++g) {
-    const double q = std::exp(situation_.transition.parameters().log_q(rows[g]));
+    const double q = std::exp(context_.transition.parameters().log_q(rows[g]));
     const Index at = static_cast<Index>(g) * kHorizon;
     const Matrix V = all.function.block(at, at, kHorizon, kHorizon);
     expected += 0.5 * log_determinant(Matrix::Identity(kHorizon, kHorizon) + V / q);
@@ -154,4 +154,4 @@ TEST_P(PlanValue, OfEntropyIsThatOfTheFunctionAlongThePath) {
 INSTANTIATE_TEST_SUITE_P(Models, PlanValue, testing::Range<std::size_t>(0, 4));
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,4 +1,4 @@
-#include "gpilot/acquisition/planner.hpp"
+#include "gpilot/plan/planner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,38 +7,39 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "support/random_situation.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/ssm/structure.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 constexpr Index kHorizon = 6;
 constexpr std::array kBudgets{1, 7, 32, 33, 100, 320, 1000};
 
 /// What a search needs, kept together.
 struct Scene {
-  explicit Scene(const RandomSituation::Options& options) : random(options), situation(random.situation()) {
+  explicit Scene(const RandomContext::Options& options) : random(options), context(random.context()) {
     random.belief.mean *= 0.3;
     std::vector<gp::Weights> weights = random.transition.weights();
     for (gp::Weights& w : weights) {
       w.mu *= 0.3;
     }
     random.transition = ssm::Transition(random.transition.structure(), random.transition.parameters(), weights);
-    situation.seed = options.seed;
-    situation.planning.horizon = kHorizon;
-    uncertainty = function_uncertainty(situation);
+    context.seed = options.seed;
+    context.planning.horizon = kHorizon;
+    uncertainty = function_uncertainty(context);
   }
 
   Choice search(int evaluations) {
-    situation.planning.evaluations = evaluations;
-    return search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+    context.planning.evaluations = evaluations;
+    return search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
   }
 
-  RandomSituation random;
-  Situation situation;
+  RandomContext random;
+  DecisionContext context;
   std::vector<gp::PackedPosterior> uncertainty;
   InformationGain criterion;
 };
@@ -61,17 +62,17 @@ TEST(Planner, EveryPlanKeepsTheBoxAndTheSlewLimits) {
       first.low(p) = std::max(whole.low(p), before - slew(p));
       first.high(p) = std::min(whole.high(p), before + slew(p));
     }
-    Situation& situation = scene.situation;
-    const Situation limited{.transition = situation.transition,
-                            .nodes = situation.nodes,
-                            .belief = situation.belief,
-                            .box = first,
-                            .seed = seed,
-                            .planning = {.horizon = kHorizon, .hold = 1 + stream.index(3), .evaluations = 70},
-                            .whole_box = &whole,
-                            .slew = &slew};
+    DecisionContext& context = scene.context;
+    const DecisionContext limited{.transition = context.transition,
+                                  .nodes = context.nodes,
+                                  .belief = context.belief,
+                                  .box = first,
+                                  .seed = seed,
+                                  .planning = {.horizon = kHorizon, .hold = 1 + stream.index(3), .evaluations = 70},
+                                  .whole_box = &whole,
+                                  .slew = &slew};
     const Choice choice =
-        search_plan({.situation = limited, .uncertainty = scene.uncertainty, .criterion = scene.criterion});
+        search_plan({.context = limited, .uncertainty = scene.uncertainty, .criterion = scene.criterion});
     ASSERT_EQ(choice.plan.rows(), kHorizon);
     ASSERT_EQ(choice.plan.cols(), P);
     EXPECT_EQ(choice.plan.row(0).transpose(), choice.control);
@@ -92,7 +93,7 @@ TEST(Planner, EveryPlanKeepsTheBoxAndTheSlewLimits) {
 TEST(Planner, HoldsControls) {
   for (const Index hold : {2, 3, 4, 6}) {
     Scene scene({.controls = 2, .seed = 3});
-    scene.situation.planning.hold = hold;
+    scene.context.planning.hold = hold;
     const Choice choice = scene.search(100);
     bool moved = false;
     for (Index t = 1; t < kHorizon; ++t) {
@@ -111,10 +112,10 @@ TEST(Planner, MoreBudgetIsNeverWorse) {
     for (const int budget : kBudgets) {
       const Choice choice = scene.search(budget);
       EXPECT_EQ(choice.evaluations, budget);
-      EXPECT_GE(choice.value, before) << "seed " << seed << ", budget " << budget;
-      before = choice.value;
+      EXPECT_GE(choice.criterion, before) << "seed " << seed << ", budget " << budget;
+      before = choice.criterion;
     }
-    EXPECT_GT(before, scene.search(1).value) << "seed " << seed;
+    EXPECT_GT(before, scene.search(1).criterion) << "seed " << seed;
   }
 }
 
@@ -128,7 +129,7 @@ TEST(Planner, MoreBudgetIsNeverWorseUnderLimits) {
     const double d = scene.random.transition.parameters().d(0);
     const OutputLimits limits{
         .low = Vector::Constant(1, d - half), .high = Vector::Constant(1, d + half), .delta = 0.3};
-    scene.situation.limits = &limits;
+    scene.context.limits = &limits;
     Choice before = scene.search(1);
     const bool safe_at_once = before.safe;
     for (const int budget : kBudgets) {
@@ -136,7 +137,7 @@ TEST(Planner, MoreBudgetIsNeverWorseUnderLimits) {
       EXPECT_EQ(choice.safe, choice.violation <= limits.delta);
       EXPECT_GE(choice.safe, before.safe) << "seed " << seed << ", budget " << budget;
       if (choice.safe && before.safe) {
-        EXPECT_GE(choice.value, before.value) << "seed " << seed << ", budget " << budget;
+        EXPECT_GE(choice.criterion, before.criterion) << "seed " << seed << ", budget " << budget;
       } else if (!choice.safe) {
         EXPECT_LE(choice.violation, before.violation) << "seed " << seed << ", budget " << budget;
       }
@@ -153,16 +154,16 @@ TEST(Planner, MoreBudgetIsNeverWorseUnderLimits) {
 TEST(Planner, BeginsWithWhatIsLeftOfThePreviousPlan) {
   Scene scene({.controls = 2, .seed = 5});
   const Choice good = scene.search(320);
-  scene.situation.seed = 99;
-  const double other = scene.search(1).value;
-  scene.situation.previous_plan = &good.plan;
+  scene.context.seed = 99;
+  const double other = scene.search(1).criterion;
+  scene.context.previous_plan = &good.plan;
   const Choice warm = scene.search(1);
   EXPECT_LT((warm.plan - good.plan).cwiseAbs().maxCoeff(), 1e-14);
-  EXPECT_NEAR(warm.value, good.value, 1e-9 * good.value);
-  EXPECT_GT(std::abs(other - good.value), 1e-6);
+  EXPECT_NEAR(warm.criterion, good.criterion, 1e-9 * good.criterion);
+  EXPECT_GT(std::abs(other - good.criterion), 1e-6);
   // One row short: the last control is held.
   const Matrix shifted = good.plan.bottomRows(kHorizon - 1);
-  scene.situation.previous_plan = &shifted;
+  scene.context.previous_plan = &shifted;
   const Matrix plan = scene.search(1).plan;
   EXPECT_LT((plan.topRows(kHorizon - 1) - shifted).cwiseAbs().maxCoeff(), 1e-14);
   EXPECT_EQ(plan.row(kHorizon - 1), plan.row(kHorizon - 2));
@@ -170,26 +171,26 @@ TEST(Planner, BeginsWithWhatIsLeftOfThePreviousPlan) {
 
 TEST(Planner, CountsWhatAClockAllowed) {
   Scene scene({.seed = 6});
-  scene.situation.planning.milliseconds = 1e-6;  // the first generation is always tried
+  scene.context.planning.milliseconds = 1e-6;  // the first generation is always tried
   EXPECT_EQ(scene.search(1000).evaluations, 32);
-  scene.situation.planning.milliseconds = 1e9;
+  scene.context.planning.milliseconds = 1e9;
   const Choice patient = scene.search(100);
   EXPECT_EQ(patient.evaluations, 100);
-  scene.situation.planning.milliseconds = 0.0;
+  scene.context.planning.milliseconds = 0.0;
   EXPECT_EQ(scene.search(100).plan, patient.plan);
 }
 
 TEST(Planner, SameSeedSameBits) {
   for (const Index draws : {0, 3}) {
     Scene scene({.controls = 2, .seed = 7});
-    scene.situation.planning.draws = draws;
+    scene.context.planning.draws = draws;
     const Choice one = scene.search(100);
     Scene again({.controls = 2, .seed = 7});
-    again.situation.planning.draws = draws;
+    again.context.planning.draws = draws;
     const Choice two = again.search(100);
     EXPECT_EQ(one.plan, two.plan);
-    EXPECT_EQ(one.value, two.value);
-    again.situation.step = 1;
+    EXPECT_EQ(one.criterion, two.criterion);
+    again.context.step = 1;
     EXPECT_NE(again.search(1).plan, scene.search(1).plan);
   }
 }
@@ -201,12 +202,12 @@ TEST(Planner, GivesAControlWhereEveryPathDiverges) {
   scene.random.transition = ssm::Transition(scene.random.transition.structure(), p, scene.random.transition.weights());
   scene.random.belief.mean(0) = 1.0;
   const Choice choice = scene.search(100);
-  EXPECT_TRUE(std::isnan(choice.value));
+  EXPECT_TRUE(std::isnan(choice.criterion));
   EXPECT_TRUE(choice.safe);
   EXPECT_GE(choice.control(0), scene.random.box.low(0));
   EXPECT_LE(choice.control(0), scene.random.box.high(0));
   const OutputLimits limits{.low = Vector::Constant(1, -1.0), .high = Vector::Constant(1, 1.0)};
-  scene.situation.limits = &limits;
+  scene.context.limits = &limits;
   const Choice limited = scene.search(100);
   EXPECT_FALSE(limited.safe);
   EXPECT_EQ(limited.violation, 1.0);
@@ -224,4 +225,4 @@ TEST(Planner, TakesAHorizonThatTheControlsAllow) {
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -1,20 +1,21 @@
-#include "gpilot/acquisition/reference.hpp"
+#include "gpilot/plan/reference.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "gpilot/acquisition/local.hpp"
-#include "gpilot/acquisition/planner.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/local.hpp"
+#include "gpilot/plan/planner.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/dense_plan.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 TEST(Reference, PointsOfARegionFillIt) {
   const Box region{Vector{{-1.0, 2.0, 0.0}}, Vector{{1.0, 2.5, 10.0}}};
@@ -32,10 +33,10 @@ TEST(Reference, PointsOfARegionFillIt) {
 
 TEST(Reference, RollOutsStayWithinWhatTheScalesWereMadeFor) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    RandomSituation random({.states = 2, .controls = 2, .seed = seed});
-    Situation situation = random.situation();
-    situation.seed = seed;
-    const Matrix X = roll_out_points(situation, 96);
+    RandomContext random({.states = 2, .controls = 2, .seed = seed});
+    DecisionContext context = random.context();
+    context.seed = seed;
+    const Matrix X = roll_out_points(context, 96);
     ASSERT_GT(X.rows(), 0);
     ASSERT_LE(X.rows(), 96);
     EXPECT_LE(X.leftCols(2).cwiseAbs().maxCoeff(), 3.0) << "seed " << seed;
@@ -43,24 +44,24 @@ TEST(Reference, RollOutsStayWithinWhatTheScalesWereMadeFor) {
       EXPECT_GE(X.col(2 + p).minCoeff(), random.box.low(p) - 1e-12) << "seed " << seed;
       EXPECT_LE(X.col(2 + p).maxCoeff(), random.box.high(p) + 1e-12) << "seed " << seed;
     }
-    EXPECT_EQ(X, roll_out_points(situation, 96)) << "seed " << seed;
+    EXPECT_EQ(X, roll_out_points(context, 96)) << "seed " << seed;
     // The controls that are expected do not change from step to step, but from trial to trial.
-    situation.step = 7;
-    EXPECT_EQ(X, roll_out_points(situation, 96)) << "seed " << seed;
-    situation.trial = 1;
-    const Matrix other = roll_out_points(situation, 96);
+    context.step = 7;
+    EXPECT_EQ(X, roll_out_points(context, 96)) << "seed " << seed;
+    context.trial = 1;
+    const Matrix other = roll_out_points(context, 96);
     EXPECT_TRUE(other.rows() != X.rows() || other != X) << "seed " << seed;
   }
 }
 
 TEST(Reference, TakesTheDeclaredRegion) {
-  RandomSituation random({});
-  Situation situation = random.situation();
-  situation.history = nullptr;
+  RandomContext random({});
+  DecisionContext context = random.context();
+  context.history = nullptr;
   const Box region{Vector{{0.0, 0.0, -1.0}}, Vector{{0.5, 0.5, 1.0}}};
-  situation.region = &region;
-  const auto uncertainty = function_uncertainty(situation);
-  const Reference reference = make_reference(situation, uncertainty);
+  context.region = &region;
+  const auto uncertainty = function_uncertainty(context);
+  const Reference reference = make_reference(context, uncertainty);
   EXPECT_EQ(reference.X, region_points(region, reference.X.rows()));
   double variance = 0.0;
   for (std::size_t g = 0; g < uncertainty.size(); ++g) {
@@ -73,8 +74,8 @@ TEST(Reference, TakesTheDeclaredRegion) {
 
 /// A process in (x, c) that has been measured wherever c < 0: the point that teaches lies where c > 0.
 TEST(Local, TheMostInformativePointIsWhereVarianceIsAndTheReference) {
-  RandomSituation random({.states = 1, .controls = 1, .linear_kernel = false});
-  const Situation situation = random.situation();
+  RandomContext random({.states = 1, .controls = 1, .linear_kernel = false});
+  const DecisionContext context = random.context();
   const gp::AnchoredKernel kernel{.variance = 1.0,
                                   .angles = {},
                                   .length_scales = Vector::Constant(2, 0.4),
@@ -86,7 +87,7 @@ TEST(Local, TheMostInformativePointIsWhereVarianceIsAndTheReference) {
   reference.X = region_points({Vector::Constant(2, -1.0), Vector::Constant(2, 1.0)}, 96);
   reference.points.resize(1);
   uncertainty[0].project(reference.X, reference.points[0]);
-  const Vector point = most_informative_point(situation, uncertainty, reference);
+  const Vector point = most_informative_point(context, uncertainty, reference);
   EXPECT_GT(point(1), 0.15);
   // Brute force over the same candidates, from the definition.
   const Matrix candidates =
@@ -115,7 +116,7 @@ TEST(Local, TheMostInformativePointIsWhereVarianceIsAndTheReference) {
 }
 
 TEST(Local, PlansGoTowardsThePoint) {
-  RandomSituation random({.states = 1, .inducing = 0});
+  RandomContext random({.states = 1, .inducing = 0});
   ssm::Parameters p = random.transition.parameters();
   p.mean_weights.setZero();
   p.mean_weights(0, 0) = 0.8;
@@ -126,24 +127,24 @@ TEST(Local, PlansGoTowardsThePoint) {
   }
   random.transition = ssm::Transition(random.transition.structure(), p, weights);
   random.belief.mean.setZero();
-  Situation situation = random.situation();
-  situation.history = nullptr;
-  situation.planning.horizon = 6;
-  const auto uncertainty = function_uncertainty(situation);
+  DecisionContext context = random.context();
+  context.history = nullptr;
+  context.planning.horizon = 6;
+  const auto uncertainty = function_uncertainty(context);
   for (const double side : {-1.0, 1.0}) {
     const Vector target{{1.5 * side, 0.6 * side}};  // where x stays under c
     TowardsPoint criterion(target);
-    const Choice choice = search_plan({.situation = situation, .uncertainty = uncertainty, .criterion = criterion});
+    const Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
     double x = 0.0;
     double distance = 0.0;
     for (Index t = 0; t < 6; ++t) {
       distance += std::pow(x - target(0), 2) + std::pow(choice.plan(t, 0) - target(1), 2);
       x = 0.8 * x + 0.5 * choice.plan(t, 0);
     }
-    EXPECT_NEAR(choice.value, -distance / 6.0, 1e-10);
+    EXPECT_NEAR(choice.criterion, -distance / 6.0, 1e-10);
     EXPECT_GT(side * x, 1.1);
   }
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

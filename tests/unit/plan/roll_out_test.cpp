@@ -1,22 +1,23 @@
-#include "gpilot/acquisition/roll_out.hpp"
+#include "gpilot/plan/roll_out.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/dense_plan.hpp"
-#include "support/random_situation.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 constexpr Index kHorizon = 5;
 
-const std::vector<RandomSituation::Options> kCases{
+const std::vector<RandomContext::Options> kCases{
     {},
     {.states = 3, .controls = 2, .outputs = 2, .kernel = kernels::Kind::kMatern52, .seed = 2},
     {.kinematics = true, .seed = 3},
@@ -26,12 +27,12 @@ const std::vector<RandomSituation::Options> kCases{
 
 /// A situation whose path stays near: a model of random weights may run away.
 struct Path {
-  explicit Path(const RandomSituation::Options& options, Index count = 3, Index draws = 0)
-      : random(options), situation(random.situation()) {
+  explicit Path(const RandomContext::Options& options, Index count = 3, Index draws = 0)
+      : random(options), context(random.context()) {
     random.belief.mean *= 0.3;
     tame();
-    situation.history = nullptr;
-    uncertainty = function_uncertainty(situation);
+    context.history = nullptr;
+    uncertainty = function_uncertainty(context);
     RandomStream stream(options.seed, Purpose::kTest, 9);
     plans.resize(kHorizon * options.controls, count);
     for (Index n = 0; n < count; ++n) {
@@ -39,7 +40,7 @@ struct Path {
         plans.block(t * options.controls, n, options.controls, 1) = random.random_control(stream);
       }
     }
-    paths = std::make_unique<RollOut>(situation, uncertainty, kHorizon, draws);
+    paths = std::make_unique<RollOut>(context, uncertainty, kHorizon, draws);
     paths->run(plans);
   }
 
@@ -59,8 +60,8 @@ struct Path {
     return X;
   }
 
-  RandomSituation random;
-  Situation situation;
+  RandomContext random;
+  DecisionContext context;
   std::vector<gp::PackedPosterior> uncertainty;
   Matrix plans;
   std::unique_ptr<RollOut> paths;
@@ -72,7 +73,7 @@ TEST(RollOut, FollowsTheMeanOfTheTransition) {
     for (Index n = 0; n < 3; ++n) {
       ASSERT_EQ(path.paths->sensible_rows(n), kHorizon);
       const Vector expected =
-          test::kicked_outputs(path.situation, path.plans.col(n), Matrix::Zero(options.states, kHorizon));
+          test::kicked_outputs(path.context, path.plans.col(n), Matrix::Zero(options.states, kHorizon));
       EXPECT_LT((path.paths->outputs(n).mean - expected).cwiseAbs().maxCoeff(), 1e-10) << "seed " << options.seed;
     }
   }
@@ -88,8 +89,8 @@ TEST(RollOut, ResponseIsWhatAKickOnTheWayDoes) {
       for (Index d = 0; d < D; ++d) {
         Matrix kick = Matrix::Zero(D, kHorizon);
         kick(d, t) = kStep;
-        const Vector above = test::kicked_outputs(path.situation, path.plans.col(1), kick);
-        const Vector below = test::kicked_outputs(path.situation, path.plans.col(1), -kick);
+        const Vector above = test::kicked_outputs(path.context, path.plans.col(1), kick);
+        const Vector below = test::kicked_outputs(path.context, path.plans.col(1), -kick);
         const Vector differences = (above - below) / (2.0 * kStep);
         EXPECT_LT((response.col(d * kHorizon + t) - differences).cwiseAbs().maxCoeff(), 1e-6)
             << "seed " << options.seed << ", row " << t << ", state " << d;
@@ -102,12 +103,12 @@ TEST(RollOut, ResponseIsWhatAKickOnTheWayDoes) {
 TEST(RollOut, NoiseIsThatOfTheStatesRecursion) {
   for (const auto& options : kCases) {
     Path path(options);
-    const ssm::Transition& transition = path.situation.transition;
+    const ssm::Transition& transition = path.context.transition;
     const ssm::Parameters& p = transition.parameters();
     const Index E = options.outputs;
     const Matrix X = path.points(2);
     Matrix expected = Matrix::Zero(E * kHorizon, E * kHorizon);
-    Matrix covariance = path.situation.belief.covariance;
+    Matrix covariance = path.context.belief.covariance;
     for (Index s = 0; s < kHorizon; ++s) {
       const Matrix F = test::step_slope(transition, X.row(s).transpose());
       covariance = Matrix(F * covariance * F.transpose() + transition.process_covariance());
@@ -129,7 +130,7 @@ TEST(RollOut, NoiseIsThatOfTheStatesRecursion) {
 TEST(RollOut, SignalIsTheFunctionsCovarianceThroughThePath) {
   for (const auto& options : kCases) {
     Path path(options);
-    const ssm::Transition& transition = path.situation.transition;
+    const ssm::Transition& transition = path.context.transition;
     const PlannedOutputs& outputs = path.paths->outputs(0);
     const Matrix X = path.points(0);
     std::vector<Matrix> V;
@@ -168,24 +169,24 @@ TEST(RollOut, DrawsAreFunctions) {
     EXPECT_EQ(path.points(k).leftCols(2), path.points(2 * kDraws + k).leftCols(2)) << "draw " << k;
     EXPECT_GT((path.points(k).row(1) - path.points((k + 1) % kDraws).row(1)).norm(), 1e-3) << "draw " << k;
     // Draws start where the mean does.
-    EXPECT_EQ(path.points(k).row(0).head(2), path.situation.belief.mean.transpose());
+    EXPECT_EQ(path.points(k).row(0).head(2), path.context.belief.mean.transpose());
   }
 }
 
 TEST(RollOut, HoldsAPathThatLeavesTheModel) {
-  RandomSituation random({.states = 1, .inducing = 0});
+  RandomContext random({.states = 1, .inducing = 0});
   ssm::Parameters p = random.transition.parameters();
   p.mean_weights(0, 0) = 40.0;  // x' = 40 x + ..
   random.transition = ssm::Transition(random.transition.structure(), p, random.transition.weights());
   random.belief.mean(0) = 0.5;
-  Situation situation = random.situation();
-  situation.history = nullptr;
-  const auto uncertainty = function_uncertainty(situation);
-  RollOut paths(situation, uncertainty, kHorizon);
+  DecisionContext context = random.context();
+  context.history = nullptr;
+  const auto uncertainty = function_uncertainty(context);
+  RollOut paths(context, uncertainty, kHorizon);
   paths.run(Matrix::Zero(kHorizon, 2));
   EXPECT_LT(paths.sensible_rows(0), kHorizon);
   EXPECT_TRUE(paths.points().allFinite());
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

@@ -5,15 +5,17 @@
 #include <limits>
 #include <string>
 
-#include "gpilot/acquisition/function_uncertainty.hpp"
-#include "gpilot/acquisition/planner.hpp"
 #include "gpilot/linalg/cholesky.hpp"
-#include "support/random_situation.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/planner.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/structure.hpp"
+#include "support/random_context.hpp"
 
-namespace gpilot::acquisition {
+namespace gpilot::plan {
 namespace {
 
-using test::RandomSituation;
+using test::RandomContext;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
@@ -85,7 +87,7 @@ TEST(ViolationBound, IsTheProbabilityOfOneOutputInOneRow) {
 
 /// x' = 0.5 x + c, seen with little noise: the output follows the control at once.
 struct Follower {
-  Follower() : random({.states = 1, .inducing = 0, .seed = 1}), situation(random.situation()) {
+  Follower() : random({.states = 1, .inducing = 0, .seed = 1}), context(random.context()) {
     ssm::Parameters p = random.transition.parameters();
     p.mean_weights.setZero();
     p.mean_weights(0, 0) = 0.5;
@@ -102,16 +104,16 @@ struct Follower {
     random.transition = ssm::Transition(random.transition.structure(), p, weights);
     random.belief.mean.setZero();
     random.belief.covariance.setConstant(1e-4);
-    situation.history = nullptr;
-    situation.limits = &limits;
-    situation.planning.horizon = 4;
+    context.history = nullptr;
+    context.limits = &limits;
+    context.planning.horizon = 4;
   }
   /// Whether limits are kept in every row by some plan that begins with a control; c in [-1.5, 1.2] can always return.
   bool can_begin_with(double control) const { return std::abs(control) < limits.high(0) - 0.1; }
 
-  RandomSituation random;
+  RandomContext random;
   OutputLimits limits{.low = Vector::Constant(1, -0.6), .high = Vector::Constant(1, 0.6)};
-  Situation situation;
+  DecisionContext context;
 };
 
 TEST(SafeChoice, KeepsTheLimitsWhereThatIsPossible) {
@@ -121,17 +123,17 @@ TEST(SafeChoice, KeepsTheLimitsWhereThatIsPossible) {
     const auto strategy = make_strategy(name);
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       Follower follower;
-      follower.situation.seed = seed;
-      const Choice choice = strategy->choose(follower.situation);
+      follower.context.seed = seed;
+      const Choice choice = strategy->choose(follower.context);
       EXPECT_TRUE(choice.safe) << name << ", seed " << seed;
       EXPECT_LE(choice.violation, follower.limits.delta) << name << ", seed " << seed;
       EXPECT_LT(std::abs(choice.control(0)), 0.6) << name << ", seed " << seed;
       if (name != "random" && name != "randext") {
         continue;
       }
-      EXPECT_TRUE(std::isnan(choice.value));
+      EXPECT_TRUE(std::isnan(choice.criterion));
       EXPECT_EQ(choice.plan.size(), 0);
-      Situation free = follower.situation;
+      DecisionContext free = follower.context;
       free.limits = nullptr;
       const double drawn = strategy->choose(free).control(0);
       if (follower.can_begin_with(drawn)) {
@@ -153,15 +155,15 @@ TEST(SafeChoice, TakesTheSafestWhereNothingIsSafe) {
   for (const std::string name : {"random", "latmi", "infogain"}) {
     Follower follower;
     follower.limits = {.low = Vector::Constant(1, 3.0), .high = Vector::Constant(1, 4.0)};  // out of reach
-    const Choice choice = make_strategy(name)->choose(follower.situation);
+    const Choice choice = make_strategy(name)->choose(follower.context);
     EXPECT_FALSE(choice.safe) << name;
     EXPECT_GT(choice.violation, 0.99) << name;
     follower.limits = {.low = Vector::Constant(1, 1.19), .high = Vector::Constant(1, 4.0)};  // the farthest is safest
-    const Choice near = make_strategy(name)->choose(follower.situation);
+    const Choice near = make_strategy(name)->choose(follower.context);
     EXPECT_FALSE(near.safe) << name;
     EXPECT_GT(near.control(0), 1.15) << name;
   }
 }
 
 }  // namespace
-}  // namespace gpilot::acquisition
+}  // namespace gpilot::plan

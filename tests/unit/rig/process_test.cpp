@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/systems/rig.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/rig/rig.hpp"
 #include "support/example_rig.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 namespace fs = std::filesystem;
@@ -345,4 +345,4 @@ TEST_F(RigProcessTest, RestartsLeakNothing) {
 }
 
 }  // namespace
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -1,4 +1,4 @@
-#include "gpilot/systems/rig_protocol.hpp"
+#include "gpilot/rig/protocol.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 using test::message_of;
@@ -285,4 +285,4 @@ TEST(RigProtocol, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

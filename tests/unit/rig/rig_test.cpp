@@ -1,4 +1,4 @@
-#include "gpilot/systems/rig.hpp"
+#include "gpilot/rig/rig.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/example_rig.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::systems {
+namespace gpilot::rig {
 namespace {
 
 using test::kPendulumHello;
@@ -341,4 +341,4 @@ TEST_F(RigTest, WrongOptionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace gpilot::systems
+}  // namespace gpilot::rig

@@ -6,15 +6,18 @@
 #include <limits>
 #include <numbers>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/batch_filter.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/scaling.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/message_of.hpp"
+#include "support/random_context.hpp"
 #include "support/random_problem.hpp"
-#include "support/random_situation.hpp"
 
 namespace gpilot::ssm {
 namespace {
@@ -105,36 +108,36 @@ TEST(Unwrap, BeginsAtThePriorMeanAndLeavesTheRestAlone) {
 }
 
 /// A situation whose first output is its first state, an angle.
-test::RandomSituation angle_situation() {
-  test::RandomSituation situation({.states = 2, .outputs = 2, .kinematics = true, .angle = true});
-  Parameters p = situation.transition.parameters();
+test::RandomContext angle_situation() {
+  test::RandomContext context({.states = 2, .outputs = 2, .kinematics = true, .angle = true});
+  Parameters p = context.transition.parameters();
   p.C.setIdentity();
-  situation.transition = Transition(situation.transition.structure(), p, situation.transition.weights());
-  return situation;
+  context.transition = Transition(context.transition.structure(), p, context.transition.weights());
+  return context;
 }
 
 TEST(AngleFilter, TurnsOfAMeasurementDoNotCount) {
-  const test::RandomSituation situation = angle_situation();
-  const Filter filter(situation.transition, situation.nodes);
+  const test::RandomContext context = angle_situation();
+  const Filter filter(context.transition, context.nodes);
   const double turn = 2.0 * kPi / 1.3;
   EXPECT_NEAR(filter.turns()(0), turn, 1e-14);
   EXPECT_EQ(filter.turns()(1), 0.0);
-  const Vector y = situation.belief.mean + situation.transition.parameters().d + Eigen::Vector2d(0.2, -0.1);
-  StateBelief expected = situation.belief;
+  const Vector y = context.belief.mean + context.transition.parameters().d + Eigen::Vector2d(0.2, -0.1);
+  StateBelief expected = context.belief;
   const double density = filter.update(expected, y);
   for (const double turns : {-3.0, 1.0}) {
-    StateBelief belief = situation.belief;
+    StateBelief belief = context.belief;
     EXPECT_NEAR(filter.update(belief, y + turns * turn * Vector::Unit(2, 0)), density, 1e-11);
     EXPECT_LT((belief.mean - expected.mean).cwiseAbs().maxCoeff(), 1e-12);
   }
-  StateBelief kicked = situation.belief;
+  StateBelief kicked = context.belief;
   EXPECT_LT(filter.update(kicked, y + turn * Vector::Unit(2, 1)), density - 1.0);  // the other output is no angle
 }
 
 TEST(AngleFilter, BatchAgreesWithTheFilter) {
-  const test::RandomSituation situation = angle_situation();
-  const Filter filter(situation.transition, situation.nodes);
-  const BatchFilter batch(situation.transition, situation.nodes);
+  const test::RandomContext context = angle_situation();
+  const Filter filter(context.transition, context.nodes);
+  const BatchFilter batch(context.transition, context.nodes);
   BeliefBatch beliefs = batch.initial(2);
   StateBelief belief = filter.initial();
   std::vector<bool> diverged(2, false);

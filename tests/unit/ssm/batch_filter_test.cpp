@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {
@@ -62,6 +64,19 @@ void expect_same_as_filter(const RandomProblem::Options& options) {
     }
   }
   EXPECT_EQ(std::count(diverged.begin(), diverged.end(), true), 0);
+}
+
+TEST(BatchFilter, BeginsAnywhereIfAsked) {
+  const Transition transition = make_transition({.states = 3});
+  const gp::Nodes nodes = gp::make_nodes(gp::NodeRule::kAuto, 3);
+  for (const bool broad : {false, true}) {
+    const StateBelief one = Filter(transition, nodes).initial(broad);
+    const BeliefBatch batch = BatchFilter(transition, nodes).initial(2, broad);
+    for (Index n = 0; n < 2; ++n) {
+      EXPECT_EQ(Vector(batch.mean.col(n)), one.mean);
+      EXPECT_EQ(Matrix(batch.covariance.middleCols(3 * n, 3)), one.covariance);
+    }
+  }
 }
 
 TEST(BatchFilter, IsTheFilterOfEachTrajectory) {

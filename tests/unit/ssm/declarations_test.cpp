@@ -6,8 +6,10 @@
 #include <limits>
 #include <string>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::ssm {

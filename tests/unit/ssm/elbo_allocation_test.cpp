@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/random_problem.hpp"
 

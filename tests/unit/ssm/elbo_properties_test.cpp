@@ -5,8 +5,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/flat_states.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"

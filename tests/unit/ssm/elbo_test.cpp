@@ -4,7 +4,9 @@
 
 #include <ostream>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/flat_states.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"

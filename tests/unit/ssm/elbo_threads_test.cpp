@@ -3,7 +3,10 @@
 
 #include <cmath>
 
+#include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {

@@ -5,9 +5,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/inference/trainer.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/kernels/stationary.hpp"
 #include "gpilot/ssm/elbo.hpp"
+#include "gpilot/ssm/series.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/kalman.hpp"
 
 namespace gpilot::ssm {
@@ -46,10 +49,10 @@ double best_bound(const Tiny& tiny, const gp::Nodes& nodes) {
   none.r.setZero();
   inference::Priors priors;
   priors.centre = tiny.parameters;
-  inference::Trainer trainer(elbo, priors, none, tiny.parameters, tiny.q);
-  trainer.e_step(50, 0.0);
-  trainer.polish(100, 1e-12);
-  return trainer.bound();
+  inference::BoundOptimiser optimiser(elbo, priors, none, tiny.parameters, tiny.q);
+  optimiser.e_step(50, 0.0);
+  optimiser.polish(100, 1e-12);
+  return optimiser.bound();
 }
 
 /// Given its two weights the model is linear-Gaussian: the evidence is the Kalman filter's, integrated over their

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <ostream>
 
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/smoother.hpp"
-#include "gpilot/inference/trainer.hpp"
-#include "gpilot/random.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "support/kalman.hpp"
 #include "support/random_problem.hpp"
@@ -66,7 +67,7 @@ void expect_same(const StatePosterior& q, const KalmanResult& exact, double tole
   }
 }
 
-inference::Trainer trainer_of(Elbo& elbo, const RandomProblem& problem) {
+inference::BoundOptimiser trainer_of(Elbo& elbo, const RandomProblem& problem) {
   inference::Priors priors;
   priors.centre = problem.parameters;
   return {elbo, priors, Free::defaults(problem.structure), problem.parameters, problem.q};
@@ -116,10 +117,10 @@ TEST_P(LinearGaussianModel, OneEStepFromAnywhereIsExact) {
   const RandomProblem problem = linear_problem(GetParam());
   const KalmanResult exact = kalman_rts(linear_model(problem.structure, problem.parameters), problem.series);
   Elbo elbo = elbo_of(problem);
-  inference::Trainer trainer = trainer_of(elbo, problem);
-  trainer.e_step(1);
-  expect_same(trainer.states(), exact, 1e-8);
-  EXPECT_NEAR(trainer.bound(), exact.log_evidence, 1e-9 * std::abs(exact.log_evidence));
+  inference::BoundOptimiser optimiser = trainer_of(elbo, problem);
+  optimiser.e_step(1);
+  expect_same(optimiser.states(), exact, 1e-8);
+  EXPECT_NEAR(optimiser.bound(), exact.log_evidence, 1e-9 * std::abs(exact.log_evidence));
 }
 
 TEST_P(LinearGaussianModel, LinearKernelWithAVanishingPriorIsTheSameModel) {
@@ -130,10 +131,10 @@ TEST_P(LinearGaussianModel, LinearKernelWithAVanishingPriorIsTheSameModel) {
       Matrix::Constant(problem.structure.inputs() + 1, problem.parameters.mean_weights.cols(), -15.0);
   Elbo elbo = elbo_of(problem);
   const KalmanResult exact = kalman_rts(model, problem.series);
-  inference::Trainer trainer = trainer_of(elbo, problem);
-  trainer.e_step(3);
-  expect_same(trainer.states(), exact, 1e-6);
-  EXPECT_NEAR(trainer.bound(), exact.log_evidence, 1e-6 * std::abs(exact.log_evidence));
+  inference::BoundOptimiser optimiser = trainer_of(elbo, problem);
+  optimiser.e_step(3);
+  expect_same(optimiser.states(), exact, 1e-6);
+  EXPECT_NEAR(optimiser.bound(), exact.log_evidence, 1e-6 * std::abs(exact.log_evidence));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinearGaussianModel,

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/observed_states.hpp"
-#include "gpilot/ssm/summary.hpp"
+#include "gpilot/ssm/report.hpp"
+#include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/message_of.hpp"
 #include "support/random_model.hpp"
@@ -43,8 +45,8 @@ TEST(NextState, PositionFollowsTheNextVelocity) {
   Model model = random_model(true);
   const Scaling& s = model.scaling;
   const double half = 0.5 * model.spec.dt;
-  for (Component* component : {&model.gp, &model.linear}) {
-    component->structure.kinematics[0].half_step = half * s.state_scale(1) / s.state_scale(0);
+  for (Dynamics* dynamics : {&model.gp, &model.linear}) {
+    dynamics->structure.kinematics[0].half_step = half * s.state_scale(1) / s.state_scale(0);
   }
   const Matrix x = Matrix::Random(5, 2);
   const NextState next = next_state(model, x, Matrix::Random(5, 1));

@@ -6,8 +6,11 @@
 #include <limits>
 #include <numbers>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/gp/nodes.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/message_of.hpp"
 #include "support/random_problem.hpp"
 
@@ -115,6 +118,38 @@ TEST(FreeRun, WarmupIsTheFilterAndTheRestIsPredicted) {
   }
 }
 
+/// A recording that may begin anywhere: what the model declares of x_0 does not hold for it.
+TEST(FreeRun, ABroadStartIsWhereTheFilterBegins) {
+  Model model = make_model({.states = 2});
+  model.gp.structure.x0_mean.setConstant(0.8);
+  model.gp.structure.x0_sd.setConstant(0.01);
+  Sequence data = make_sequence(model, 6);
+  data.broad_start = true;
+  const Sequence scaled = model.scaling.to_scaled(data);
+  const Predictor predictor(model, model.gp);
+  const ByHand hand(model);
+  const Vector start_sd = hand.sd(hand.filter.initial(true));
+  ASSERT_GT((start_sd - hand.sd(hand.filter.initial(false))).minCoeff(), 1.0);
+  for (const Index warmup : {0, 3}) {
+    StateBelief belief = hand.filter.initial(true);
+    const Prediction prediction = predictor.free_run(data, {.warmup = warmup, .draws = 0});
+    for (Index t = 0; t < data.rows(); ++t) {
+      if (t > 0) {
+        belief = hand.filter.predict(belief, scaled.controls.row(t - 1).transpose());
+      }
+      if (t < warmup) {
+        hand.filter.update(belief, scaled.outputs.row(t).transpose());
+      }
+      expect_row(prediction, t, hand.mean(belief), hand.sd(belief));
+    }
+  }
+  expect_row(predictor.ahead(data, 1), 0, hand.mean(hand.filter.initial(true)), start_sd);
+  const Prediction drawn = predictor.free_run(data, {.warmup = 0, .draws = 400});
+  for (Index e = 0; e < start_sd.size(); ++e) {
+    EXPECT_NEAR(drawn.sd(0, e), start_sd(e), 0.1 * start_sd(e)) << "output " << e;
+  }
+}
+
 TEST(FreeRun, OutputsAfterTheWarmupAreNotUsed) {
   const Model model = make_model({});
   const Sequence data = make_sequence(model, 8);
@@ -157,7 +192,7 @@ TEST(FreeRun, DrawsAgreeWithExactMomentsAfterOneStep) {
 /// x' = w x with one unknown w: along a trajectory w is the same, so x_t = w^t x_0. Moment matching forgets that.
 TEST(FreeRun, DrawsKeepOneFunctionAlongAPath) {
   Model model = make_model({.states = 1, .inducing = 0, .mean = MeanKind::kZero});
-  Component& c = model.gp;
+  Dynamics& c = model.gp;
   c.structure.x0_mean << 1.0;
   c.structure.x0_sd << 1e-5;
   c.parameters.mean_weights.setZero();

@@ -1,15 +1,16 @@
-#include "gpilot/study/metrics.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/prediction.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::ssm {
 namespace {
 
 using ::gpilot::test::message_of;
@@ -139,7 +140,7 @@ TEST(ScoreModel, PutsTheModelBesideItsBaselines) {
 /// A recording that jumps by a turn is as well predicted as one that does not, by model and baselines alike.
 TEST(ScoreModel, AJumpingAngleIsTheSameAngle) {
   ssm::Model model = walk();
-  for (ssm::Component* c : {&model.gp, &model.linear}) {
+  for (ssm::Dynamics* c : {&model.gp, &model.linear}) {
     c->structure.angles = {{0, 2.0}};
     const Index features = c->structure.features();
     c->weights = {{Vector::Zero(features), 1e-14 * Matrix::Identity(features, features)}};
@@ -173,4 +174,4 @@ TEST(ScoreModel, NothingToScoreIsAnError) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::ssm

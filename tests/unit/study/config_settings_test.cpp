@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/config.hpp"
 #include "support/message_of.hpp"
 #include "support/small_config.hpp"
@@ -52,13 +52,13 @@ TEST(ConfigSettings, DifferencesAreWords) {
   EXPECT_EQ(differences(now, before), std::vector<std::string>{"input.torque.slew: 0.3, was 0.5"});
   EXPECT_EQ(differences(parsed(kSmall), before), std::vector<std::string>{"input.torque.slew: none, was 0.5"});
   now = before;
-  now.steps = 99;
+  now.explore.steps = 99;
   now.name = "other";
   now.keep_models = 1;
-  now.fit.threads = 2;
+  now.explore.fit.threads = 2;
   now.rig.command = "x";
   EXPECT_TRUE(differences(now, before).empty());
-  now.seed = 4;
+  now.explore.seed = 4;
   EXPECT_EQ(differences(now, before), std::vector<std::string>{"study.seed: 4, was 0"});
   // A state more, and what only the library can set.
   const std::vector<std::string> more = differences(parsed(kSmall + kStates), parsed(kSmall));
@@ -70,7 +70,7 @@ TEST(ConfigSettings, DifferencesAreWords) {
   now.model.C(0, 0) = 2.0;
   now.model.d = Vector{{0.5}};
   now.model.learn_C = now.model.learn_d = true;
-  now.fit.paper_start = {1.0, 2.0};
+  now.explore.fit.paper_start = {1.0, 2.0};
   const std::vector<std::string> library{
       "output.angle.state: none, was angle", "model.C: 2, was none",          "model.d: 0.5, was none",
       "model.learn_C: true, was none",       "model.learn_d: true, was none", "training.paper_start: 1, 2, was none"};
@@ -87,21 +87,27 @@ TEST(ConfigSettings, ValidateNamesTheKey) {
   };
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   EXPECT_NO_THROW(good.validate());
-  expect_contains(message([](StudyConfig& c) { c.slew = Vector{{kNaN}}; }), "input.torque.slew: expected a positive");
-  expect_contains(message([](StudyConfig& c) { c.slew = Vector{{-1.0}}; }), "input.torque.slew: expected");
-  expect_contains(message([](StudyConfig& c) { c.safe = Vector{{kNaN}}; }), "input.torque.safe: expected a finite");
-  expect_contains(message([](StudyConfig& c) { c.safe = Vector{{9.0}}; }), "input.torque.safe: expected a value from");
-  expect_contains(message([](StudyConfig& c) { c.safe = Vector(); }), "safe: 0 value(s), expected 1");
-  expect_contains(message([](StudyConfig& c) { c.limits.low = Vector(); }), "limits.low: 0 value(s), expected 1");
-  expect_contains(message([](StudyConfig& c) { c.limits.high = Vector{{kNaN}}; }), "output.angle.limit_high: expected");
-  expect_contains(message([](StudyConfig& c) { c.limits.delta = kNaN; }), "study.delta: expected");
+  expect_contains(message([](StudyConfig& c) { c.explore.slew = Vector{{kNaN}}; }),
+                  "input.torque.slew: expected a positive");
+  expect_contains(message([](StudyConfig& c) { c.explore.slew = Vector{{-1.0}}; }), "input.torque.slew: expected");
+  expect_contains(message([](StudyConfig& c) { c.explore.safe = Vector{{kNaN}}; }),
+                  "input.torque.safe: expected a finite");
+  expect_contains(message([](StudyConfig& c) { c.explore.safe = Vector{{9.0}}; }),
+                  "input.torque.safe: expected a value from");
+  expect_contains(message([](StudyConfig& c) { c.explore.safe = Vector(); }), "safe: 0 value(s), expected 1");
+  expect_contains(message([](StudyConfig& c) { c.explore.limits.low = Vector(); }),
+                  "limits.low: 0 value(s), expected 1");
+  expect_contains(message([](StudyConfig& c) { c.explore.limits.high = Vector{{kNaN}}; }),
+                  "output.angle.limit_high: expected");
+  expect_contains(message([](StudyConfig& c) { c.explore.limits.delta = kNaN; }), "study.delta: expected");
   expect_contains(message([](StudyConfig& c) { c.output_units.clear(); }), "output units: 0 value(s), expected 1");
   expect_contains(message([](StudyConfig& c) { c.box.low = Vector{{kNaN}}; }), "input.torque.low: expected");
   expect_contains(message([](StudyConfig& c) { c.box.low = Vector{{-2.0}}; }),
                   "input.torque.low: the model's range [-1, 2.5] is not the box [-2, 2.5]");
   expect_contains(message([](StudyConfig& c) { c.rig.deadline_s = kNaN; }), "rig.deadline_s: expected");
-  expect_contains(message([](StudyConfig& c) { c.strategy = "x"; }), "study.strategy: unknown strategy 'x'");
-  expect_contains(message([](StudyConfig& c) { c.initial = 1; }), "study.initial: expected a whole number from 2");
+  expect_contains(message([](StudyConfig& c) { c.explore.strategy = "x"; }), "study.strategy: unknown strategy 'x'");
+  expect_contains(message([](StudyConfig& c) { c.explore.initial = 1; }),
+                  "study.initial: expected a whole number from 2");
   expect_contains(message([](StudyConfig& c) { c.model.inputs[0] = ""; }), "inputs: a name is empty");
   expect_contains(message([](StudyConfig& c) { c.model.states[1] = "a\nb"; }),
                   "state.a?b.name: expected a text of one");

@@ -10,8 +10,8 @@
 #include <limits>
 #include <string>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/message_of.hpp"
 #include "support/small_config.hpp"
 
@@ -46,22 +46,22 @@ void expect_refused_after(const std::string& added, const std::string& begin, co
 TEST(Config, DefaultsOfASmallFile) {
   const StudyConfig c = parse_config(kSmall, "some/where/bench.toml");
   EXPECT_EQ(c.name, "bench");
-  EXPECT_EQ(c.seed, 0u);
-  EXPECT_EQ(c.strategy, "auto");
-  EXPECT_EQ(c.initial, 5);
-  EXPECT_EQ(c.steps, 30);
+  EXPECT_EQ(c.explore.seed, 0u);
+  EXPECT_EQ(c.explore.strategy, "auto");
+  EXPECT_EQ(c.explore.initial, 5);
+  EXPECT_EQ(c.explore.steps, 30);
   EXPECT_EQ(c.model.dt, 0.1);
   EXPECT_EQ(c.model.inputs, std::vector<std::string>{"torque"});
   EXPECT_EQ(c.model.states, std::vector<std::string>{"angle"});
   EXPECT_EQ(c.model.C, (Matrix{{1.0}}));
   EXPECT_EQ(c.box.low, Vector{{-1.0}});
   EXPECT_EQ(c.box.high, Vector{{2.5}});
-  EXPECT_EQ(c.slew(0), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(c.safe, Vector{{0.0}});
-  EXPECT_FALSE(c.limits.any());
-  EXPECT_EQ(c.limits.delta, 0.05);
-  EXPECT_EQ(c.first_training(), 5);
-  EXPECT_TRUE(std::isnan(c.until_sd));
+  EXPECT_EQ(c.explore.slew(0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(c.explore.safe, Vector{{0.0}});
+  EXPECT_FALSE(c.explore.limits.any());
+  EXPECT_EQ(c.explore.limits.delta, 0.05);
+  EXPECT_EQ(c.explore.first_training(), 5);
+  EXPECT_TRUE(std::isnan(c.explore.until_sd));
   EXPECT_EQ(c.model.x0_mean.size(), 0);
   EXPECT_EQ(c.model.output_sd.size(), 0);
   const std::vector<ssm::Range> ranges{{"torque", -1.0, 2.5}, {"angle", -3.0, 3.0}};
@@ -86,24 +86,24 @@ TEST(Config, EveryKeyArrives) {
       "epochs=8\nsamples=9\nlearning_rate=0.5\ntied=true\nthreads=2\n"
       "[rig]\ncommand='run it'\nstart_s=1\ndeadline_s=2.5\nreset_s=3\nclose_s=4\nfailures=5\n");
   EXPECT_EQ(c.name, "n");
-  EXPECT_EQ(c.seed, 7u);
-  EXPECT_EQ(c.fit.seed, 7u);
+  EXPECT_EQ(c.explore.seed, 7u);
+  EXPECT_EQ(c.explore.fit.seed, 7u);
   EXPECT_EQ(c.model.dt, 2.0);
-  EXPECT_EQ(c.strategy, "latmi");
-  EXPECT_EQ(c.initial, 3);
-  EXPECT_EQ(c.steps, 4);
-  EXPECT_EQ(c.retrain_every, 2);
+  EXPECT_EQ(c.explore.strategy, "latmi");
+  EXPECT_EQ(c.explore.initial, 3);
+  EXPECT_EQ(c.explore.steps, 4);
+  EXPECT_EQ(c.explore.retrain_every, 2);
   EXPECT_EQ(c.keep_models, 9);
   EXPECT_EQ(c.input_units.front(), "V");
-  EXPECT_EQ(c.slew, Vector{{0.25}});
-  EXPECT_EQ(c.safe, Vector{{1.5}});
+  EXPECT_EQ(c.explore.slew, Vector{{0.25}});
+  EXPECT_EQ(c.explore.safe, Vector{{1.5}});
   EXPECT_EQ(c.output_units, (std::vector<std::string>{"m", ""}));
   EXPECT_EQ(c.model.C, (Matrix{{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}}));
   EXPECT_EQ(c.model.output_sd(0), 0.5);
-  EXPECT_EQ(c.limits.low, (Vector{{-1.0, -std::numeric_limits<double>::infinity()}}));
-  EXPECT_EQ(c.limits.high, (Vector{{2.0, std::numeric_limits<double>::infinity()}}));
-  EXPECT_EQ(c.limits.delta, 0.1);
-  EXPECT_EQ(c.first_training(), 2);
+  EXPECT_EQ(c.explore.limits.low, (Vector{{-1.0, -std::numeric_limits<double>::infinity()}}));
+  EXPECT_EQ(c.explore.limits.high, (Vector{{2.0, std::numeric_limits<double>::infinity()}}));
+  EXPECT_EQ(c.explore.limits.delta, 0.1);
+  EXPECT_EQ(c.explore.first_training(), 2);
   EXPECT_TRUE(std::isnan(c.model.output_sd(1)));
   EXPECT_EQ(c.model.x0_mean(0), 0.1);
   EXPECT_TRUE(std::isnan(c.model.x0_mean(2)));
@@ -117,19 +117,19 @@ TEST(Config, EveryKeyArrives) {
   EXPECT_EQ(c.model.inducing, 11);
   EXPECT_EQ(c.model.nodes, gp::NodeRule::kQuasiMonteCarlo);
   EXPECT_EQ(c.model.node_points, 40);
-  EXPECT_EQ(c.fit.method, inference::Method::kAdam);
-  EXPECT_EQ(c.fit.rounds, 1);
-  EXPECT_EQ(c.fit.e_steps, 2);
-  EXPECT_EQ(c.fit.m_iterations, 3);
-  EXPECT_EQ(c.fit.polish, 4);
-  EXPECT_EQ(c.fit.restarts, 5);
-  EXPECT_EQ(c.fit.noise_path, 6);
-  EXPECT_EQ(c.fit.horizon, 7);
-  EXPECT_EQ(c.fit.epochs, 8);
-  EXPECT_EQ(c.fit.samples, 9);
-  EXPECT_EQ(c.fit.learning_rate, 0.5);
-  EXPECT_TRUE(c.fit.tied);
-  EXPECT_EQ(c.fit.threads, 2);
+  EXPECT_EQ(c.explore.fit.method, inference::Method::kAdam);
+  EXPECT_EQ(c.explore.fit.rounds, 1);
+  EXPECT_EQ(c.explore.fit.e_steps, 2);
+  EXPECT_EQ(c.explore.fit.m_iterations, 3);
+  EXPECT_EQ(c.explore.fit.polish, 4);
+  EXPECT_EQ(c.explore.fit.restarts, 5);
+  EXPECT_EQ(c.explore.fit.noise_path, 6);
+  EXPECT_EQ(c.explore.fit.horizon, 7);
+  EXPECT_EQ(c.explore.fit.epochs, 8);
+  EXPECT_EQ(c.explore.fit.samples, 9);
+  EXPECT_EQ(c.explore.fit.learning_rate, 0.5);
+  EXPECT_TRUE(c.explore.fit.tied);
+  EXPECT_EQ(c.explore.fit.threads, 2);
   EXPECT_EQ(c.rig.command, "run it");
   EXPECT_EQ(c.rig.start_s, 1.0);
   EXPECT_EQ(c.rig.deadline_s, 2.5);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/study/config.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 #include "support/message_of.hpp"
 #include "support/small_config.hpp"
 
@@ -20,7 +20,7 @@ using ::gpilot::test::parsed;
 TEST(ExampleConfig, ExamplesSayWhatModelSpecSays) {
   for (const std::string& name : systems::system_names()) {
     const auto system = systems::make_system(name);
-    const ssm::ModelSpec expected = model_spec(*system);
+    const ssm::ModelSpec expected = trials::model_spec(*system);
     const StudyConfig c = parse_config(example_config(name), name);
     EXPECT_EQ(c.name, name);
     EXPECT_EQ(c.model.dt, expected.dt);

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/io/model_file.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
 #include "gpilot/study/config.hpp"
-#include "gpilot/study/model_file.hpp"
 #include "gpilot/study/study.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -56,29 +57,29 @@ TEST_F(Fixtures01Test, TheStudyHoldsEveryStep) {
   EXPECT_EQ(study.late_tells(), 1);
 
   const std::vector<StepRecord>& steps = study.steps();
-  EXPECT_EQ(steps[0].phase, StepPhase::kRandom);
-  EXPECT_EQ(steps[0].asked(0), -0.29554699898770354);
+  EXPECT_EQ(steps[0].choice.phase, plan::Phase::kRandom);
+  EXPECT_EQ(steps[0].choice.control(0), -0.29554699898770354);
   EXPECT_EQ(steps[0].applied(0), -0.29554699898770354);
   EXPECT_EQ(steps[0].outputs(0), -0.0313);
-  EXPECT_EQ(steps[1].asked(0), -0.2978224107422277);
+  EXPECT_EQ(steps[1].choice.control(0), -0.2978224107422277);
   EXPECT_EQ(steps[1].applied(0), 0.125);
   EXPECT_TRUE(std::isnan(steps[2].outputs(0)));
   EXPECT_EQ(steps[3].status, StepStatus::kFailed);
   EXPECT_EQ(steps[3].reason, "the motor stalled");
   EXPECT_EQ(steps[4].rig_time, 0.1);
-  EXPECT_EQ(steps[5].phase, StepPhase::kChosen);
+  EXPECT_EQ(steps[5].choice.phase, plan::Phase::kChosen);
   EXPECT_EQ(steps[5].training, 1);
-  EXPECT_EQ(steps[5].criterion, 1.0436625690829677);
+  EXPECT_EQ(steps[5].choice.criterion, 1.0436625690829677);
   EXPECT_EQ(steps[7].status, StepStatus::kUnsafe);
   EXPECT_EQ(steps[8].status, StepStatus::kUnknown);
-  EXPECT_EQ(steps[9].phase, StepPhase::kImported);
+  EXPECT_EQ(steps[9].choice.phase, plan::Phase::kImported);
   EXPECT_EQ(steps[18].outputs(0), 1.0461);
   ASSERT_NE(study.pending(), nullptr);
-  EXPECT_EQ(study.pending()->asked(0), 0.1999999999983315);
+  EXPECT_EQ(study.pending()->choice.control(0), 0.1999999999983315);
   for (const StepRecord& step : steps) {  // its schema knew no limits
-    EXPECT_TRUE(step.safe);
-    EXPECT_TRUE(std::isnan(step.violation) && std::isnan(step.reference_sd));
-    EXPECT_EQ(step.plan, "");
+    EXPECT_TRUE(step.choice.safe);
+    EXPECT_TRUE(std::isnan(step.choice.violation) && std::isnan(step.choice.reference_sd));
+    EXPECT_EQ(step.choice.plan.size(), 0);
   }
 }
 
@@ -98,11 +99,11 @@ TEST_F(Fixtures01Test, TheStudyHoldsSequencesAndTrainings) {
   EXPECT_EQ(data[2].outputs(3, 0), 0.2213);
 
   ASSERT_EQ(study.trainings().size(), 4U);
-  EXPECT_EQ(study.trainings()[0].status, "motion as noise");
+  EXPECT_EQ(study.trainings()[0].summary.status, ssm::FitStatus::kMotionAsNoise);
   EXPECT_FALSE(study.trainings()[1].has_model);
   EXPECT_TRUE(study.trainings()[2].has_model);
-  EXPECT_EQ(study.trainings()[3].after_step, 19);
-  EXPECT_EQ(study.trainings()[3].bound, 6.20303751943203);
+  EXPECT_EQ(study.trainings()[3].summary.after_step, 19);
+  EXPECT_EQ(study.trainings()[3].summary.bound, 6.20303751943203);
   ASSERT_NE(study.model(), nullptr);
   EXPECT_EQ(study.model()->starts, (std::vector<Index>{0, 4, 8, 13, 20}));
   EXPECT_EQ(study.sessions().front().version, "0.1.0");
@@ -117,9 +118,9 @@ TEST_F(Fixtures01Test, AskingGoesOn) {
     const Step step = study.ask();
     EXPECT_EQ(step.id, id);
     EXPECT_EQ(step.sequence, 5);
-    EXPECT_EQ(step.phase, StepPhase::kChosen);
-    EXPECT_LE(std::abs(step.control(0) - study.steps()[static_cast<std::size_t>(id - 2)].applied(0)), 0.3);
-    EXPECT_LE(std::abs(step.control(0)), 0.5);
+    EXPECT_EQ(step.choice.phase, plan::Phase::kChosen);
+    EXPECT_LE(std::abs(step.choice.control(0) - study.steps()[static_cast<std::size_t>(id - 2)].applied(0)), 0.3);
+    EXPECT_LE(std::abs(step.choice.control(0)), 0.5);
     study.tell(step.id, Vector::Constant(1, 1.25));
   }
   EXPECT_EQ(study.trainings().size(), 5U);
@@ -129,15 +130,15 @@ TEST_F(Fixtures01Test, AskingGoesOn) {
 TEST_F(Fixtures01Test, TheConfigurationIsThatOfTheStudy) {
   const StudyConfig config = load_config(path("pendulum.toml"));
   EXPECT_EQ(config.name, "pendulum");
-  EXPECT_EQ(config.slew(0), 0.3);
-  EXPECT_EQ(config.initial, 4);
+  EXPECT_EQ(config.explore.slew(0), 0.3);
+  EXPECT_EQ(config.explore.initial, 4);
   EXPECT_EQ(config.model.inducing, 5);
   const Study study = Study::open(path("pendulum.study"), Access::kRead);
   EXPECT_EQ(differences(config, study.config()), std::vector<std::string>());
 }
 
 TEST_F(Fixtures01Test, TheModelPredicts) {
-  const ssm::Model model = load_model(path("model.json"));
+  const ssm::Model model = io::load_model(path("model.json"));
   EXPECT_EQ(model.version, "0.1.0");
   EXPECT_EQ(model.report.chosen, "gp");
   EXPECT_EQ(model.gp.structure.inducing, 6);

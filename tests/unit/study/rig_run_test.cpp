@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
 #include "support/example_rig.hpp"
 #include "support/message_of.hpp"
 
@@ -144,7 +144,8 @@ TEST_F(RigRunTest, AnIdempotentRigGoesOnAsIfNothingHadHappened) {
     ASSERT_EQ(study.steps().size(), straight.steps().size());
     EXPECT_EQ(study.sequences().size(), 1U);
     for (std::size_t i = 0; i < study.steps().size(); ++i) {
-      EXPECT_EQ(study.steps()[i].asked, straight.steps()[i].asked) << "step " << i + 1 << " after a stop at " << k;
+      EXPECT_EQ(study.steps()[i].choice.control, straight.steps()[i].choice.control)
+          << "step " << i + 1 << " after a stop at " << k;
       EXPECT_EQ(study.steps()[i].outputs, straight.steps()[i].outputs) << "step " << i + 1 << " after a stop at " << k;
     }
   }
@@ -189,10 +190,10 @@ TEST_F(RigRunTest, EndsWhenTheModelIsSureEnough) {
   std::string text = kConfig;
   text.insert(text.find("dt"), "until_sd = 0.05\n");
   EXPECT_NE(message_of<InputError>([&] {
-              check_until_sd(parse_config(text, "rig.toml"));
-            }).find("study.until_sd: the strategy 'totmi' does not look at how sure the model is"),
+              explore::check_until_sd(parse_config(text, "rig.toml").explore);
+            }).find("until-sd: the strategy 'totmi' does not look at how sure the model is"),
             std::string::npos);
-  EXPECT_NO_THROW(check_until_sd(parse_config(kConfig, "rig.toml")));
+  EXPECT_NO_THROW(explore::check_until_sd(parse_config(kConfig, "rig.toml").explore));
   {
     Study study = Study::create(path("a.study"), text, "rig.toml");
     EXPECT_EQ(run_rig(study, options("", 6)).sure_enough, "");
@@ -309,7 +310,7 @@ TEST_F(RigRunTest, ARigMayCorrectTheControl) {
       read -r line; echo '{"v":1,"id":2,"ok":true,"y":[null]}'; read -r line; echo '{"v":1,"id":-2,"ok":true}')";
   run_rig(study, run);
   EXPECT_EQ(study.steps()[0].applied(0), 0.3);
-  EXPECT_LE(std::abs(study.steps()[1].asked(0) - 0.3), 0.6);
+  EXPECT_LE(std::abs(study.steps()[1].choice.control(0) - 0.3), 0.6);
   EXPECT_TRUE(std::isnan(study.steps()[1].outputs(0)));
 }
 
@@ -323,7 +324,9 @@ TEST_F(RigRunTest, PeriodsAreKeptAndTrainingGoesOnBesideThem) {
   EXPECT_EQ(study.pending(), nullptr);
   EXPECT_FALSE(study.trainings().empty());
   // Whatever was missed on a busy machine was filled with the safe control.
-  EXPECT_LE(std::ranges::count(study.steps(), StepPhase::kSafe, &StepRecord::phase), summary.missed);
+  EXPECT_LE(
+      std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; }),
+      summary.missed);
   Index rows = 0;
   for (const ssm::Sequence& sequence : study.data()) {
     rows += sequence.rows() - 1;
@@ -343,13 +346,14 @@ TEST_F(RigRunTest, AMissedDeadlineAppliesTheSafeControl) {
   };
   const RigRunSummary summary = run_rig(study, run);
   EXPECT_GE(summary.missed, 3);
-  const Index safe_rows = std::ranges::count(study.steps(), StepPhase::kSafe, &StepRecord::phase);
+  const Index safe_rows =
+      std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
   EXPECT_GE(safe_rows, 3);
   EXPECT_GE(received("safe"), safe_rows);
   EXPECT_EQ(study.told(), 12);
   EXPECT_EQ(study.pending(), nullptr);
   for (const StepRecord& step : study.steps()) {
-    EXPECT_TRUE(step.phase != StepPhase::kSafe || step.applied == study.config().safe);
+    EXPECT_TRUE(step.choice.phase != plan::Phase::kSafe || step.applied == study.config().explore.safe);
   }
 }
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "gpilot/acquisition/strategy.hpp"
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/io/table.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "gpilot/study/record.hpp"
 #include "gpilot/study/study.hpp"
-#include "gpilot/study/study_error.hpp"
-#include "gpilot/study/table.hpp"
 #include "support/message_of.hpp"
 #include "support/toy_study.hpp"
 
@@ -78,7 +78,7 @@ TEST_F(StudyFileTest, AFileThatWasReplacedIsNotWrittenTo) {
 
 TEST_F(StudyFileTest, NothingReplacesAStudy) {
   { Study study = create(); }
-  EXPECT_NE(message_of<InputError>([&] { write_file_atomically(path(), "y\n1\n"); }).find("it is a study"),
+  EXPECT_NE(message_of<InputError>([&] { io::write_file_atomically(path(), "y\n1\n"); }).find("it is a study"),
             std::string::npos);
   EXPECT_EQ(Study::open(path(), Access::kRead).steps().size(), 0U);
 }
@@ -92,7 +92,7 @@ TEST_F(StudyFileTest, WhatDoesNotChangeResultsMayChange) {
   EXPECT_EQ(Study::open(path(), Access::kRead).config().keep_models, 1);
   text.replace(text.find("seed = 3"), 8, "seed = 4");
   EXPECT_NE(message_of<InputError>([&] { study.reconfigure(text, "new.toml"); }).find("study.seed"), std::string::npos);
-  EXPECT_EQ(study.config().seed, 3U);
+  EXPECT_EQ(study.config().explore.seed, 3U);
 }
 
 TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
@@ -101,21 +101,20 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
     Toy toy;
     advance(study, toy, 4);
   }
-  EXPECT_TRUE(Study::open(path(), Access::kRead).steps()[3].safe);
-  change(path(),
-         "UPDATE steps SET violation = 0.25, safe = 0, reference_sd = 0.5, plan = '[[0.1],[0.2]]' WHERE id = 4");
+  EXPECT_TRUE(Study::open(path(), Access::kRead).steps()[3].choice.safe);
+  change(path(), "UPDATE steps SET violation = 0.25, safe = 0, reference_sd = 0.5, plan = '[0.1,0.2]' WHERE id = 4");
   Study study = Study::open(path());
-  EXPECT_EQ(study.steps()[3].violation, 0.25);
-  EXPECT_FALSE(study.steps()[3].safe);
-  EXPECT_EQ(study.steps()[3].reference_sd, 0.5);
-  EXPECT_EQ(study.steps()[3].plan, "[[0.1],[0.2]]");
-  EXPECT_EQ(study.steps()[2].plan, "");
-  EXPECT_TRUE(std::isnan(study.steps()[2].violation));
+  EXPECT_EQ(study.steps()[3].choice.violation, 0.25);
+  EXPECT_FALSE(study.steps()[3].choice.safe);
+  EXPECT_EQ(study.steps()[3].choice.reference_sd, 0.5);
+  EXPECT_EQ(study.steps()[3].choice.plan, (Matrix{{0.1}, {0.2}}));
+  EXPECT_EQ(study.steps()[2].choice.plan.size(), 0);
+  EXPECT_TRUE(std::isnan(study.steps()[2].choice.violation));
   study.ask();
   change(path(), "UPDATE steps SET violation = 0.75, safe = 0 WHERE id = 5");
   const Step again = Study::open(path(), Access::kRead).suggest();
-  EXPECT_EQ(again.violation, 0.75);
-  EXPECT_FALSE(again.safe);
+  EXPECT_EQ(again.choice.violation, 0.75);
+  EXPECT_FALSE(again.choice.safe);
 }
 
 TEST_F(StudyFileTest, PlansAreKeptAndFollowed) {
@@ -130,17 +129,17 @@ TEST_F(StudyFileTest, PlansAreKeptAndFollowed) {
   Study study = Study::open(path());  // what is left of the plan is in the file
   const std::vector<StepRecord>& steps = study.steps();
   ASSERT_EQ(steps.size(), 4U);
-  EXPECT_TRUE(steps[2].plan.empty());  // drawn
-  EXPECT_EQ(steps[3].evaluations, 40);
-  EXPECT_EQ(std::ranges::count(steps[3].plan, ','), 3);
-  EXPECT_EQ(steps[3].plan.find('[' + std::to_string(steps[3].asked(0)).substr(0, 5)), 0U) << steps[3].plan;
+  EXPECT_EQ(steps[2].choice.plan.size(), 0);  // drawn
+  EXPECT_EQ(steps[3].choice.evaluations, 40);
+  EXPECT_EQ(steps[3].choice.plan.rows(), 4);
+  EXPECT_EQ(steps[3].choice.plan(0, 0), steps[3].choice.control(0));
   advance(study, toy, 3);
-  EXPECT_EQ(study.steps()[4].evaluations, 0);
-  EXPECT_EQ(study.steps()[4].reason, "by the plan of an earlier step");
-  EXPECT_EQ(study.steps()[5].evaluations, 40);
-  EXPECT_EQ(study.steps()[6].evaluations, 0);
+  EXPECT_EQ(study.steps()[4].choice.evaluations, 0);
+  EXPECT_EQ(study.steps()[4].choice.note, "by the plan of an earlier step");
+  EXPECT_EQ(study.steps()[5].choice.evaluations, 40);
+  EXPECT_EQ(study.steps()[6].choice.evaluations, 0);
   for (std::size_t k = 4; k < 7; ++k) {  // slew = 0.8
-    EXPECT_LE(std::abs(study.steps()[k].asked(0) - study.steps()[k - 1].applied(0)), 0.8) << k;
+    EXPECT_LE(std::abs(study.steps()[k].choice.control(0) - study.steps()[k - 1].applied(0)), 0.8) << k;
   }
 }
 
@@ -162,8 +161,8 @@ TEST_F(StudyFileTest, SaysWhenItsModelIsSureEnough) {
   const std::string words =
       "the model's standard deviation on the reference is 0.047, below 0.05: stopped after 2 step(s)";
   EXPECT_EQ(study.sure_enough(), words);
-  study.ask();  // a step that waits changes nothing
-  EXPECT_EQ(study.sure_enough(), words);
+  study.ask();  // another choice, which says nothing of it
+  EXPECT_EQ(study.sure_enough(), "");
 }
 
 TEST_F(StudyFileTest, AReaderCannotWrite) {
@@ -243,7 +242,7 @@ TEST_F(StudyFileTest, AModelThatCannotBeReadCostsATrainingOnly) {
   Study study = Study::open(path());
   EXPECT_EQ(study.told(), 4);
   EXPECT_EQ(study.model(), nullptr);
-  EXPECT_EQ(study.ask().phase, StepPhase::kChosen);
+  EXPECT_EQ(study.ask().choice.phase, plan::Phase::kChosen);
   EXPECT_NE(study.model(), nullptr);
 }
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
-#include "gpilot/study/model_file.hpp"
-#include "gpilot/study/reach.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/explore/slew_box.hpp"
+#include "gpilot/io/model_file.hpp"
 #include "support/message_of.hpp"
 #include "support/toy_study.hpp"
 
@@ -31,22 +31,23 @@ void expect_same(const Study& a, const Study& b) {
   for (std::size_t k = 0; k < a.steps().size(); ++k) {
     const StepRecord& x = a.steps()[k];
     const StepRecord& y = b.steps()[k];
-    EXPECT_EQ(x.asked, y.asked) << "step " << x.id;
+    EXPECT_EQ(x.choice.control, y.choice.control) << "step " << x.id;
     EXPECT_EQ(x.applied, y.applied) << "step " << x.id;
     EXPECT_EQ(x.outputs, y.outputs) << "step " << x.id;
     EXPECT_EQ(x.status, y.status);
-    EXPECT_EQ(x.phase, y.phase);
+    EXPECT_EQ(x.choice.phase, y.choice.phase);
     EXPECT_EQ(x.sequence, y.sequence);
     EXPECT_EQ(x.training, y.training);
-    EXPECT_TRUE(x.criterion == y.criterion || (std::isnan(x.criterion) && std::isnan(y.criterion)));
+    EXPECT_TRUE(x.choice.criterion == y.choice.criterion ||
+                (std::isnan(x.choice.criterion) && std::isnan(y.choice.criterion)));
   }
   ASSERT_EQ(a.trainings().size(), b.trainings().size());
   for (std::size_t k = 0; k < a.trainings().size(); ++k) {
-    EXPECT_EQ(a.trainings()[k].after_step, b.trainings()[k].after_step);
-    EXPECT_EQ(a.trainings()[k].status, b.trainings()[k].status);
+    EXPECT_EQ(a.trainings()[k].summary.after_step, b.trainings()[k].summary.after_step);
+    EXPECT_EQ(a.trainings()[k].summary.status, b.trainings()[k].summary.status);
   }
   ASSERT_TRUE(a.model() != nullptr && b.model() != nullptr);
-  EXPECT_EQ(format_model(*a.model()), format_model(*b.model()));
+  EXPECT_EQ(io::format_model(*a.model()), io::format_model(*b.model()));
 }
 
 TEST_F(StudyTest, AStepIsAskedOnceAndTold) {
@@ -54,8 +55,8 @@ TEST_F(StudyTest, AStepIsAskedOnceAndTold) {
   const Step first = study.ask();
   EXPECT_EQ(first.id, 1);
   EXPECT_EQ(first.sequence, 1);
-  EXPECT_EQ(first.phase, StepPhase::kRandom);
-  EXPECT_EQ(study.ask().control, first.control);
+  EXPECT_EQ(first.choice.phase, plan::Phase::kRandom);
+  EXPECT_EQ(study.ask().choice.control, first.choice.control);
   EXPECT_EQ(study.steps().size(), 1U);
   EXPECT_EQ(study.tell(1, Vector::Constant(1, 0.25), Vector::Constant(1, 0.5), 0.1), Told::kAccepted);
   EXPECT_EQ(study.steps()[0].applied(0), 0.5);
@@ -69,12 +70,12 @@ TEST_F(StudyTest, TheFileHoldsEverything) {
     Study study = create();
     Toy toy;
     advance(study, toy, 6);
-    asked = study.ask().control;
+    asked = study.ask().choice.control;
   }
   const Study study = Study::open(path(), Access::kRead);
   EXPECT_EQ(study.told(), 6);
   ASSERT_NE(study.pending(), nullptr);
-  EXPECT_EQ(study.pending()->asked, asked);
+  EXPECT_EQ(study.pending()->choice.control, asked);
   EXPECT_EQ(study.config_text(), kToyConfig);
   EXPECT_EQ(study.sessions().size(), 1U);
   EXPECT_FALSE(study.sessions()[0].ended_at.empty());
@@ -130,10 +131,10 @@ TEST_F(StudyTest, SuggestStoresNothing) {
   const Step suggested = study.suggest();
   EXPECT_EQ(study.steps().size(), 4U);
   const Step asked = study.ask();
-  EXPECT_EQ(suggested.control, asked.control);
+  EXPECT_EQ(suggested.choice.control, asked.choice.control);
   EXPECT_EQ(suggested.id, asked.id);
   Study reader = Study::open(path(), Access::kRead);
-  EXPECT_EQ(reader.suggest().control, asked.control);
+  EXPECT_EQ(reader.suggest().choice.control, asked.choice.control);
 }
 
 TEST_F(StudyTest, TellingTwiceCountsOnce) {
@@ -241,7 +242,7 @@ TEST_F(StudyTest, ImportedRowsCountAsMeasurements) {
   EXPECT_EQ(study.import(recording), 5);
   EXPECT_EQ(study.told(), 5);
   const Step step = study.ask();
-  EXPECT_EQ(step.phase, StepPhase::kChosen);
+  EXPECT_EQ(step.choice.phase, plan::Phase::kChosen);
   EXPECT_EQ(step.sequence, 2);
   EXPECT_EQ(step.id, 6);
   EXPECT_THROW(study.import(recording), InputError);  // a step waits
@@ -258,23 +259,23 @@ TEST_F(StudyTest, ATrainingThatFailsCostsItsImprovementAlone) {
     study.tell(step.id, Vector::Constant(1, kNaN));
   }
   const Step step = study.ask();
-  EXPECT_EQ(step.phase, StepPhase::kRandom);
+  EXPECT_EQ(step.choice.phase, plan::Phase::kRandom);
   ASSERT_FALSE(study.trainings().empty());
-  EXPECT_EQ(study.trainings().back().status, "failed");
-  EXPECT_NE(study.trainings().back().message.find("no value at all"), std::string::npos);
+  EXPECT_EQ(study.trainings().back().summary.status, ssm::FitStatus::kFailed);
+  EXPECT_NE(study.trainings().back().summary.message.find("no value at all"), std::string::npos);
   EXPECT_EQ(study.model(), nullptr);
 }
 
 TEST_F(StudyTest, TogetherIsAllOrNothing) {
   Study study = create();
   study.ask();
-  study.together([&] {
+  study.transaction([&] {
     study.tell(1, Vector::Constant(1, 0.25));
     study.ask();
   });
   EXPECT_EQ(study.told(), 1);
   EXPECT_EQ(Study::open(path(), Access::kRead).steps().size(), 2U);
-  EXPECT_THROW(study.together([&] {
+  EXPECT_THROW(study.transaction([&] {
     study.tell(2, Vector::Constant(1, 0.5));
     study.ask();
     study.tell(99, Vector::Zero(1));
@@ -301,20 +302,20 @@ TEST_F(StudyTest, ControlsStayInTheBoxAndWithinTheSlewLimits) {
     changed.replace(changed.find("retrain_every = 2"), 17, "retrain_every = 50");
     Study study = Study::create(path(std::to_string(configuration)), changed, "random.toml");
     const StudyConfig& config = study.config();
-    Vector previous = config.safe;
+    Vector previous = config.explore.safe;
     Toy toy;
     for (int k = 0; k < 25; ++k) {
       const Step step = study.ask();
-      EXPECT_GE(step.control(0), config.box.low(0));
-      EXPECT_LE(step.control(0), config.box.high(0));
-      EXPECT_LE(std::abs(step.control(0) - previous(0)), config.slew(0));
-      const double applied = step.control(0) + (k % 3 == 0 ? 0.1 * slew * random.normal() : 0.0);
+      EXPECT_GE(step.choice.control(0), config.box.low(0));
+      EXPECT_LE(step.choice.control(0), config.box.high(0));
+      EXPECT_LE(std::abs(step.choice.control(0) - previous(0)), config.explore.slew(0));
+      const double applied = step.choice.control(0) + (k % 3 == 0 ? 0.1 * slew * random.normal() : 0.0);
       previous(0) = std::clamp(applied, config.box.low(0), config.box.high(0));
       study.tell(step.id, toy.apply(step), previous);
       if (k == 12) {
         const Step failing = study.ask();
         study.fail(failing.id, StepStatus::kFailed, "test");
-        previous = config.safe;
+        previous = config.explore.safe;
       }
     }
   }
@@ -334,16 +335,16 @@ TEST_F(StudyTest, WithLimitsAModelIsThereFromTheSecondMeasurementOn) {
   EXPECT_EQ(study.model(), nullptr);
   const Step third = study.ask();
   ASSERT_NE(study.model(), nullptr);
-  EXPECT_EQ(third.phase, StepPhase::kRandom);  // still drawn, in view of the model
+  EXPECT_EQ(third.choice.phase, plan::Phase::kRandom);  // still drawn, in view of the model
   EXPECT_EQ(study.steps().back().training, 1);
-  EXPECT_TRUE(third.safe);
+  EXPECT_TRUE(third.choice.safe);
   study.tell(third.id, toy.apply(third));
-  EXPECT_EQ(study.ask().phase, StepPhase::kChosen);
+  EXPECT_EQ(study.ask().choice.phase, plan::Phase::kChosen);
   // Nothing to obey in the first two: they are those of the study without limits.
   Study free = create("free.study");
   Toy other;
   advance(free, other, 2);
-  EXPECT_EQ(study.steps()[1].asked, free.steps()[1].asked);
+  EXPECT_EQ(study.steps()[1].choice.control, free.steps()[1].choice.control);
 }
 
 TEST_F(StudyTest, WithLimitsGoingOnIsTheSameAsNeverStopping) {
@@ -367,7 +368,7 @@ TEST(Reachable, HoldsInFloatingPoint) {
     const Box box{Vector::Constant(1, -random.uniform(0.0, 10.0)), Vector::Constant(1, random.uniform(0.0, 10.0))};
     const Vector slew = Vector::Constant(1, random.uniform(1e-9, 5.0));
     const Vector previous = Vector::Constant(1, random.uniform(box.low(0), box.high(0)));
-    const Box reach = reachable(box, slew, previous);
+    const Box reach = explore::slew_box(box, slew, previous);
     EXPECT_LE(reach.low(0), reach.high(0));
     for (const double end : {reach.low(0), reach.high(0)}) {
       EXPECT_LE(std::abs(end - previous(0)), slew(0));
@@ -379,12 +380,12 @@ TEST(Reachable, HoldsInFloatingPoint) {
 
 TEST(Reachable, TheBoxHoldsWhereBothCannot) {
   const Box box{Vector::Constant(2, -1.0), Vector::Constant(2, 1.0)};
-  const Box reach = reachable(box, Vector::Constant(2, 0.5), Vector{{3.0, -0.8}});
+  const Box reach = explore::slew_box(box, Vector::Constant(2, 0.5), Vector{{3.0, -0.8}});
   EXPECT_EQ(reach.low(0), 1.0);
   EXPECT_EQ(reach.high(0), 1.0);
   EXPECT_EQ(reach.low(1), -1.0);
   EXPECT_EQ(reach.high(1), -0.8 + 0.5);
-  const Box free = reachable(box, Vector::Constant(2, INFINITY), Vector::Zero(2));
+  const Box free = explore::slew_box(box, Vector::Constant(2, INFINITY), Vector::Zero(2));
   EXPECT_EQ(free.low, box.low);
   EXPECT_EQ(free.high, box.high);
 }

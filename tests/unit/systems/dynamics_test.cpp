@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/systems/cart_pole.hpp"
 #include "gpilot/systems/kink.hpp"
 #include "gpilot/systems/pendulum.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
 #include "gpilot/systems/tras.hpp"
 
 namespace gpilot::systems {

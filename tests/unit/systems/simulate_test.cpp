@@ -4,9 +4,8 @@
 
 #include <limits>
 
-#include "gpilot/error.hpp"
-#include "gpilot/systems/controls.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/systems/system.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::systems {

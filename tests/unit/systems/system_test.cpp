@@ -6,8 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "gpilot/error.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/structure.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::systems {

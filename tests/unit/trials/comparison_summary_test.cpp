@@ -1,4 +1,4 @@
-#include "gpilot/study/comparison_summary.hpp"
+#include "gpilot/trials/comparison_summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "gpilot/random.hpp"
-#include "gpilot/study/comparison.hpp"
-#include "gpilot/study/statistics.hpp"
+#include "gpilot/core/random.hpp"
+#include "gpilot/trials/comparison.hpp"
+#include "gpilot/trials/statistics.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 using ::gpilot::test::message_of;
@@ -35,7 +35,7 @@ TrialRecord record_from(const std::vector<double>& rmse) {
 
 /// One system, two strategies, three trials of steps 0..2.
 ComparisonOptions tiny_options() {
-  return {.systems = {"kink"}, .strategies = {"totmi", "random"}, .trials = 3, .steps = 2, .boxes = {}};
+  return {.systems = {"kink"}, .strategies = {"totmi", "random"}, .trials = 3, .explore = {.steps = 2}, .boxes = {}};
 }
 
 std::vector<TrialRecord> tiny_records() {
@@ -89,7 +89,7 @@ TEST(ComparisonSummaryTest, CountsTimeAndTrainings) {
 
 TEST(ComparisonSummaryTest, StepsToRandomsEndAreThoseAfterWhichNoneIsAboveIt) {
   ComparisonOptions options = tiny_options();
-  options.steps = 4;
+  options.explore.steps = 4;
   // The goal is the median of 3, 1 and 2. Totmi dips below it at once, but stays from 3, 2 and 4 on. Random: from 5
   // (never), 1 and 4 on.
   const std::vector<TrialRecord> records = {record_from({4, 1, 3, 2, 1}), record_from({1, 3, 1, 2, 2}),
@@ -231,7 +231,7 @@ TEST(ComparisonSummaryTest, RefusesTrialsThatDoNotFit) {
 
 TEST(ComparisonSummaryTest, CountsViolationsApartFromErrors) {
   const ComparisonOptions options{
-      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 3, .boxes = {}};
+      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 2, .explore = {.steps = 3}, .boxes = {}};
   const auto trial = [](const std::vector<std::vector<double>>& values) {
     TrialRecord record{.metrics = {"rmse", "violation", "violation_model", "no_safe_plan"}, .steps = {}};
     for (const std::vector<double>& step : values) {
@@ -260,4 +260,4 @@ TEST(ComparisonSummaryTest, CountsViolationsApartFromErrors) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/comparison.hpp"
+#include "gpilot/trials/comparison.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include <map>
 #include <sstream>
 
-#include "gpilot/error.hpp"
-#include "gpilot/random.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,7 +23,11 @@ using ::gpilot::test::message_of;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 ComparisonOptions small_options() {
-  return {.systems = {"kink", "pendulum"}, .strategies = {"random", "totmi"}, .trials = 3, .steps = 6, .boxes = {}};
+  return {.systems = {"kink", "pendulum"},
+          .strategies = {"random", "totmi"},
+          .trials = 3,
+          .explore = {.steps = 6},
+          .boxes = {}};
 }
 
 /// A trial of random numbers that depend on the job alone.
@@ -45,7 +49,7 @@ TrialRecord made_up(const ComparisonJob& job, Index steps) {
 
 /// Runs made-up trials and counts them.
 struct FakeTrials {
-  Index steps = small_options().steps;
+  Index steps = small_options().explore.steps;
   std::atomic<int> runs{0};
 
   ComparisonExecution execution(int threads = 1) {
@@ -113,9 +117,9 @@ TEST(ComparisonOptionsTest, RefuseWhatMakesNoSense) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
   expect("trials: expected a whole number from 1", [](auto& o) { o.trials = 0; });
-  expect("steps: expected a whole number from 1", [](auto& o) { o.steps = 0; });
-  expect("initial: expected a whole number from 2", [](auto& o) { o.initial = 1; });
-  expect("retrain_every: expected a whole number from 1", [](auto& o) { o.retrain_every = 0; });
+  expect("steps: expected a whole number from 1", [](auto& o) { o.explore.steps = 0; });
+  expect("initial: expected a whole number from 2", [](auto& o) { o.explore.initial = 1; });
+  expect("retrain_every: expected a whole number from 1", [](auto& o) { o.explore.retrain_every = 0; });
   expect("systems: none given", [](auto& o) { o.systems.clear(); });
   expect("limit: unknown output of these systems 'y_thh', did you mean 'y_th'?", [](auto& o) {
     o.limits = {{"y_thh", 0.0, 1.0}};
@@ -179,7 +183,7 @@ TEST_F(ComparisonDirectory, ResultsDoNotDependOnThreads) {
 }
 
 TEST_F(ComparisonDirectory, RealTrialsDoNotDependOnThreads) {
-  ComparisonOptions options{.systems = {"kink", "pendulum"}, .trials = 1, .steps = 2, .boxes = {}};
+  ComparisonOptions options{.systems = {"kink", "pendulum"}, .trials = 1, .explore = {.steps = 2}, .boxes = {}};
   options.boxes = {{"pendulum", {Vector::Constant(1, -1.0), Vector::Constant(1, 1.0)}}};
   run_comparison(options, path("one"), {.threads = 1});
   const ComparisonOutcome outcome = run_comparison(options, path("two"), {.threads = 2});
@@ -197,7 +201,8 @@ TEST_F(ComparisonDirectory, RealTrialsDoNotDependOnThreads) {
 }
 
 TEST_F(ComparisonDirectory, ObservedStatesAreAnotherComparison) {
-  ComparisonOptions options{.systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .steps = 1, .boxes = {}};
+  ComparisonOptions options{
+      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 1}, .boxes = {}};
   run_comparison(options, path("latent"), {.threads = 1});
   EXPECT_EQ(results("latent").find("rmse.y_th_dot"), std::string::npos);
   options.observe_states = true;
@@ -210,7 +215,7 @@ TEST_F(ComparisonDirectory, ObservedStatesAreAnotherComparison) {
 
 TEST_F(ComparisonDirectory, LimitsAreAnotherComparisonAndCounted) {
   ComparisonOptions options{
-      .systems = {"kink", "pendulum"}, .strategies = {"random"}, .trials = 2, .steps = 2, .boxes = {}};
+      .systems = {"kink", "pendulum"}, .strategies = {"random"}, .trials = 2, .explore = {.steps = 2}, .boxes = {}};
   options.limits = {{"th", -0.05, 0.05}};
   const ComparisonOutcome outcome = run_comparison(options, path(), {.threads = 1});
   ASSERT_TRUE(outcome.summary);
@@ -346,10 +351,10 @@ TEST_F(ComparisonDirectory, RefusesAnotherComparison) {
     change(options);
     expect_refused(options, words);
   };
-  expect("steps is 6 there, not 7", [](auto& o) { o.steps = 7; });
-  expect("initial is 5 there, not 4", [](auto& o) { o.initial = 4; });
-  expect("retrain_every is 1 there, not 2", [](auto& o) { o.retrain_every = 2; });
-  expect("seed is 0 there, not 1", [](auto& o) { o.seed = 1; });
+  expect("steps is 6 there, not 7", [](auto& o) { o.explore.steps = 7; });
+  expect("initial is 5 there, not 4", [](auto& o) { o.explore.initial = 4; });
+  expect("retrain_every is 1 there, not 2", [](auto& o) { o.explore.retrain_every = 2; });
+  expect("seed is 0 there, not 1", [](auto& o) { o.explore.seed = 1; });
   expect("paper is false there, not true", [](auto& o) { o.paper = true; });
   expect("angles is false there, not true", [](auto& o) { o.angles = true; });
   expect("trials is 3 there, this one has fewer: 2", [](auto& o) { o.trials = 2; });
@@ -407,7 +412,8 @@ TEST_F(ComparisonDirectory, AFailedTrialDoesNotHoldUpOthers) {
 }
 
 TEST_F(ComparisonDirectory, ARealTrialKeepsWhatWasBeforeItsFailure) {
-  const ComparisonOptions options{.systems = {"kink"}, .strategies = {"random"}, .trials = 1, .steps = 3, .boxes = {}};
+  const ComparisonOptions options{
+      .systems = {"kink"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 3}, .boxes = {}};
   ComparisonExecution execution{.threads = 1};
   int reports = 0;
   execution.on_progress = [&](const ComparisonProgress& /*progress*/) {  // called within the trial, after each step
@@ -436,4 +442,4 @@ TEST_F(ComparisonDirectory, AnotherFailureEndsTheComparison) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/evaluation.hpp"
+#include "gpilot/trials/evaluation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,17 +8,19 @@
 #include <numbers>
 #include <thread>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/next_state.hpp"
 #include "gpilot/ssm/predict.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/study/test_set.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/ssm/structure.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
+#include "gpilot/trials/test_set.hpp"
 #include "support/message_of.hpp"
 #include "support/random_model.hpp"
 #include "support/random_problem.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 using test::message_of;
@@ -284,4 +286,4 @@ TEST(Evaluation, RefusesAModelOfAnotherSystem) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/statistics.hpp"
+#include "gpilot/trials/statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "gpilot/random.hpp"
+#include "gpilot/core/random.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 using ::gpilot::test::message_of;
@@ -217,4 +217,4 @@ TEST(ShareOf, NothingIsNotANumber) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

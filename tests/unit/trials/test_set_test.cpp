@@ -1,12 +1,12 @@
-#include "gpilot/study/test_set.hpp"
+#include "gpilot/trials/test_set.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/systems/system.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 class TestSetOf : public testing::TestWithParam<const char*> {};
@@ -108,4 +108,4 @@ TEST(TestSet, AnOutputThatDoesNotMoveIsJudgedByItsNoise) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

@@ -1,4 +1,4 @@
-#include "gpilot/study/trial_record.hpp"
+#include "gpilot/trials/trial_record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "gpilot/error.hpp"
+#include "gpilot/core/error.hpp"
+#include "gpilot/trials/trial.hpp"
 #include "support/message_of.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 using ::gpilot::test::message_of;
@@ -23,16 +24,16 @@ const ComparisonJob kJob{"cart-pole", "totmi", 7};
 TrialRecord two_steps() {
   TrialStep first;
   first.metrics = {{"rmse", 1.0 / 3.0}, {"nlpd", kInfinity}};
-  first.exploration.criterion = kNaN;
-  first.exploration.trained = true;
-  first.exploration.status = "converged";
-  first.exploration.chosen = "gp";
+  first.choice.criterion = kNaN;
+  first.trained = true;
+  first.training.status = ssm::FitStatus::kConverged;
+  first.training.chosen = "gp";
   TrialStep second = first;
   second.metrics = {{"rmse", 5e-324}, {"nlpd", -0.0}};
-  second.exploration.criterion = 0.1;
-  second.exploration.applied = Vector::Constant(1, -1.0 / 7.0);
-  second.exploration.choose_seconds = 0.01;
-  second.exploration.train_seconds = 0.2;
+  second.choice.criterion = 0.1;
+  second.choice.control = Vector::Constant(1, -1.0 / 7.0);
+  second.choose_seconds = 0.01;
+  second.train_seconds = 0.2;
   second.evaluate_seconds = 1e-3;
   return {.metrics = {"rmse", "nlpd"}, .steps = {record_of(first), record_of(second)}};
 }
@@ -118,4 +119,4 @@ TEST(TrialRecordFile, NeedsAValueOfEveryMetric) {
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

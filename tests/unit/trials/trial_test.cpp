@@ -1,4 +1,4 @@
-#include "gpilot/study/trial.hpp"
+#include "gpilot/trials/trial.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,18 +9,18 @@
 #include <stdexcept>
 #include <vector>
 
-#include "gpilot/error.hpp"
-#include "gpilot/study/system_model.hpp"
-#include "gpilot/systems/registry.hpp"
+#include "gpilot/core/error.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/systems/system.hpp"
+#include "gpilot/trials/system_model.hpp"
 #include "support/message_of.hpp"
 #include "support/probe_strategy.hpp"
 
-namespace gpilot::study {
+namespace gpilot::trials {
 namespace {
 
 TrialOptions short_trial(const std::string& strategy, std::uint32_t trial = 0) {
-  return {.strategy = strategy, .steps = 3, .initial = 5, .seed = 4, .trial = trial};
+  return {.explore = {.strategy = strategy, .initial = 5, .steps = 3, .seed = 4, .trial = trial}};
 }
 
 TEST(Trial, StrategiesShareTheirInitialRows) {
@@ -53,9 +53,9 @@ TEST(Trial, HoldsWhatThereIsAtEveryStepAndAfterAnException) {
   Trial trial;
   std::vector<Index> rows;
   const auto fail_late = [&](const TrialStep& step) {
-    EXPECT_EQ(trial.model.states.rows(), trial.data.rows());
+    EXPECT_EQ(trial.model->states.rows(), trial.data.rows());
     rows.push_back(trial.data.rows());
-    if (step.exploration.step == 2) {
+    if (step.step == 2) {
       throw std::runtime_error("the disk is full");
     }
     return true;
@@ -76,8 +76,8 @@ TEST(Trial, ObservedStatesSeeTheSameMotion) {
   const Trial observed = run_trial(*system, Evaluation(*system), short_trial("random"));
   EXPECT_EQ(latent.data.controls.topRows(8), observed.data.controls.topRows(8));
   EXPECT_EQ(latent.data.outputs.bottomRows(8), observed.data.outputs.bottomRows(8).leftCols(1));
-  EXPECT_EQ(observed.model.gp.parameters.C, Matrix::Identity(2, 2));
-  EXPECT_FALSE(observed.model.gp.structure.kinematics.empty());  // still the derivative of the angle
+  EXPECT_EQ(observed.model->gp.parameters.C, Matrix::Identity(2, 2));
+  EXPECT_FALSE(observed.model->gp.structure.kinematics.empty());  // still the derivative of the angle
 }
 
 /// The values of a metric, a step each.
@@ -97,9 +97,9 @@ TEST(Trial, CountsTrueOutputsOutsideTheLimits) {
   const auto system = systems::make_system("pendulum");
   const Evaluation evaluation(*system);
   TrialOptions options = short_trial("random");
-  options.steps = 6;
+  options.explore.steps = 6;
   // It hangs outside these limits at first, and no control is strong enough to change that at once.
-  options.limits = acquisition::make_limits({"y_th"}, std::vector<acquisition::NamedLimit>{{"th", 0.2, 0.4}}, 0.05);
+  options.explore.limits = plan::make_limits({"y_th"}, std::vector<plan::NamedLimit>{{"th", 0.2, 0.4}}, 0.05);
   const Trial trial = run_trial(*system, evaluation, options);
   EXPECT_EQ(trial_metrics(evaluation, options).size(), trial.steps[0].metrics.size());
   for (std::size_t i = 0; i < trial.steps[0].metrics.size(); ++i) {
@@ -108,7 +108,7 @@ TEST(Trial, CountsTrueOutputsOutsideTheLimits) {
   const std::vector<double> violation = values_of(trial, "violation");
   ASSERT_EQ(violation.size(), 7U);
   // The truth, from the same streams.
-  const systems::Simulator simulator(*system, {.seed = options.seed, .trial = options.trial});
+  const systems::Simulator simulator(*system, {.seed = options.explore.seed, .trial = options.explore.trial});
   Vector x = simulator.initial_state();
   double initial = 0.0;
   for (Index t = 0; t < 11; ++t) {
@@ -130,7 +130,7 @@ TEST(Trial, WithLimitsTheFirstControlsAreDrawnOneByOne) {
   const Evaluation evaluation(*system);
   TrialOptions options = short_trial("random");
   const Trial free = run_trial(*system, evaluation, options);
-  options.limits = acquisition::make_limits({"y_th"}, std::vector<acquisition::NamedLimit>{{"th", -9.0, 9.0}}, 0.05);
+  options.explore.limits = plan::make_limits({"y_th"}, std::vector<plan::NamedLimit>{{"th", -9.0, 9.0}}, 0.05);
   const Trial limited = run_trial(*system, evaluation, options);
   // Without a model there is nothing to obey: the first two are those of every trial of this number.
   EXPECT_EQ(free.data.controls.topRows(2), limited.data.controls.topRows(2));
@@ -143,7 +143,7 @@ TEST(Trial, WithLimitsTheFirstControlsAreDrawnOneByOne) {
     }
   }
   // Every strategy begins with them, and the user's own controls are the user's own.
-  options.strategy = "randext";
+  options.explore.strategy = "randext";
   EXPECT_EQ(limited.data.controls.topRows(5), run_trial(*system, evaluation, options).data.controls.topRows(5));
   options.initial_controls = Matrix::Constant(4, 1, 0.25);
   EXPECT_EQ(run_trial(*system, evaluation, options).data.controls.topRows(4), *options.initial_controls);
@@ -156,7 +156,7 @@ TEST(Trial, TellsWhatAStrategyOfOnesOwnSaysOfTheLimits) {
   probe->answer.violation = 0.3;
   probe->answer.safe = false;
   TrialOptions options = short_trial("random");
-  options.limits = acquisition::make_limits({"y"}, std::vector<acquisition::NamedLimit>{{"y", -9.0, 9.0}}, 0.05);
+  options.explore.limits = plan::make_limits({"y"}, std::vector<plan::NamedLimit>{{"y", -9.0, 9.0}}, 0.05);
   options.make_strategy = [&] { return std::make_unique<test::ProbeStrategy>(probe); };
   const Trial trial = run_trial(*system, evaluation, options);
   EXPECT_EQ(probe->limits.size(), 3U);
@@ -174,14 +174,14 @@ TEST(Trial, EndsWhenTheModelIsSureEnough) {
   probe->shrinking = 0.5;
   TrialOptions options = short_trial("random");
   options.make_strategy = [&] { return std::make_unique<test::ProbeStrategy>(probe); };
-  options.until_sd = 0.06;
+  options.explore.until_sd = 0.06;
   const Trial trial = run_trial(*system, evaluation, options);
   EXPECT_EQ(trial.steps.size(), 3U);  // 0, 1 and 2: the third choice is not applied
   EXPECT_EQ(trial.data.rows(), 8);
-  EXPECT_EQ(trial.steps[2].exploration.reference_sd, 0.1);
+  EXPECT_EQ(trial.steps[2].choice.reference_sd, 0.1);
   EXPECT_EQ(trial.stopped,
             "the model's standard deviation on the reference is 0.05, below 0.06: stopped after 2 step(s)");
-  options.until_sd = 1e-9;
+  options.explore.until_sd = 1e-9;
   EXPECT_EQ(run_trial(*system, evaluation, options).stopped, "");
 }
 
@@ -189,7 +189,7 @@ TEST(Trial, TakesInitialControls) {
   const auto system = systems::make_system("pendulum");
   const Evaluation evaluation(*system);
   TrialOptions options = short_trial("random");
-  options.steps = 1;
+  options.explore.steps = 1;
   options.initial_controls = Matrix::Constant(7, 1, 0.25);
   const Trial trial = run_trial(*system, evaluation, options);
   EXPECT_EQ(trial.data.controls.topRows(7), *options.initial_controls);
@@ -205,10 +205,10 @@ TEST(Trial, ThePapersTrainingGoesOnFromTheModelBefore) {
   TrialOptions options = short_trial("totmi");
   options.paper = true;
   const Trial trial = run_trial(*system, evaluation, options);
-  EXPECT_EQ(trial.model.report.chosen, "adam");
-  EXPECT_EQ(trial.model.scaling.state_scale, Vector::Ones(1));
-  EXPECT_FALSE(trial.model.gp.structure.linear_kernel);
-  EXPECT_EQ(trial.model.report.trace.size(), 100U);
+  EXPECT_EQ(trial.model->report.chosen, "adam");
+  EXPECT_EQ(trial.model->scaling.state_scale, Vector::Ones(1));
+  EXPECT_FALSE(trial.model->gp.structure.linear_kernel);
+  EXPECT_EQ(trial.model->report.trace.size(), 100U);
 }
 
 TEST(SystemModel, PaperSettingsAreThoseOfItsTable) {
@@ -250,34 +250,36 @@ TEST(SystemModel, AnglesAreDeclaredOnRequestOnly) {
 TEST(Trial, DeclaresAnglesToItsModel) {
   const auto system = systems::make_system("pendulum");
   TrialOptions options = short_trial("random");
-  options.steps = 1;
+  options.explore.steps = 1;
   options.angles = true;
   const Trial trial = run_trial(*system, Evaluation(*system, true), options);
-  EXPECT_EQ(trial.model.spec.angles, std::vector<std::string>{"th"});
-  EXPECT_EQ(trial.model.gp.structure.angles.size(), 1U);
+  EXPECT_EQ(trial.model->spec.angles, std::vector<std::string>{"th"});
+  EXPECT_EQ(trial.model->gp.structure.angles.size(), 1U);
 }
 
 TEST(TrialOptions, WrongOnesAreNamed) {
+  const auto system = systems::make_system("kink");
   TrialOptions options = short_trial("random");
-  options.steps = 0;
-  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("steps: 0"), std::string::npos);
-  options.steps = 1;
-  options.initial = 1;
-  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(); }),
-            "initial: 1 measurement(s), expected at least 2");
-  options.initial = 2;
-  EXPECT_NO_THROW(options.validate());
-  options.until_sd = 0.1;
-  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("until-sd: the strategy 'random'"),
+  options.explore.steps = 0;
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(*system); }).find("steps: 0"), std::string::npos);
+  options.explore.steps = 1;
+  options.explore.initial = 1;
+  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(*system); }),
+            "initial measurements: 1, expected at least 2");
+  options.explore.initial = 2;
+  EXPECT_NO_THROW(options.validate(*system));
+  options.explore.until_sd = 0.1;
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(*system); }).find("until-sd: the strategy 'random'"),
             std::string::npos);
-  options.until_sd = std::numeric_limits<double>::quiet_NaN();
+  options.explore.until_sd = std::numeric_limits<double>::quiet_NaN();
   options.paper = options.angles = true;
-  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(); }),
+  EXPECT_EQ(test::message_of<InputError>([&] { options.validate(*system); }),
             "angles: the paper's model knows none; expected no angles with it");
   options.paper = false;
   options.initial_controls = Matrix::Zero(1, 1);
-  EXPECT_NE(test::message_of<InputError>([&] { options.validate(); }).find("initial: 1"), std::string::npos);
+  EXPECT_NE(test::message_of<InputError>([&] { options.validate(*system); }).find("initial measurements: 1"),
+            std::string::npos);
 }
 
 }  // namespace
-}  // namespace gpilot::study
+}  // namespace gpilot::trials

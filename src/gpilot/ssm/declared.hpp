@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cmath>
+
+#include "gpilot/core/types.hpp"
+#include "gpilot/kernels/angles.hpp"
+#include "gpilot/ssm/spec.hpp"
+
+/// What a ModelSpec declares, looked up.
+namespace gpilot::ssm {
+
+/// Whether a vector of declared numbers has one at i.
+inline bool given(const Vector& v, Index i) {
+  return i < v.size() && !std::isnan(v(i));
+}
+
+/// C [E x D], by default [I 0].
+Matrix emission_of(const ModelSpec& spec);
+
+/// The output that measures state i and nothing else, or -1.
+Index observing_output(const Matrix& C, Index i);
+
+/// The states declared angles, in order, with the scale of each.
+kernels::Angles angles_of(const ModelSpec& spec, const Vector& state_scale);
+
+}  // namespace gpilot::ssm
