@@ -18,39 +18,55 @@ report "Trailing white space" "$(git grep -nIE '[[:space:]]+$' -- '*.cpp' '*.hpp
 report "Third-party header in the public interface (only Eigen may be)" \
   "$(git grep -nE '#include <.*[/.]' -- include | grep -vE '#include <Eigen/' || true)"
 
-# Layers in the order data flows: a folder includes itself and what stands before it. The files directly in
-# include/gpilot (types, errors, random numbers) are the lowest layer; gpilot.hpp, if there is one, is above all.
-layers=(. linalg kernels gp ssm inference acquisition systems study report apps)
-# Simulators are the truth the model is compared with, so they know nothing of it.
-declare -A apart=([systems]="gp ssm inference acquisition")
-rank_of() {
-  local i
-  for i in "${!layers[@]}"; do
-    [ "${layers[$i]}" = "$1" ] && echo "$i" && return 0
-  done
-  echo "ci/checks.sh: the folder '$1' is not in its list of layers" >&2
-  return 1
-}
-layer_of() { # the folder of gpilot/<folder>/.., or . for a file directly in gpilot/
+report "typedef (write using) or NULL (write nullptr)" \
+  "$(git grep -nE '\btypedef\b|\bNULL\b' -- 'include/*pp' 'src/*pp' 'apps/*pp' | grep -vE '//.*\b(typedef|NULL)\b|"[^"]*NULL' || true)"
+
+# Layers in the order data flows: a folder includes itself and what stands before it, wherever the header stands
+# (include/ or src/). Files directly in gpilot/ are the door: they may include all folders, and only apps may include them.
+layers=(core linalg kernels gp ssm inference identify plan explore io systems rig options study trials . apps)
+# Simulators are the truth the model is compared with, so they know nothing of it; the loop knows neither files nor
+# processes.
+declare -A apart=([systems]="gp ssm inference identify plan explore" [explore]="io rig study")
+declare -A rank=()
+for i in "${!layers[@]}"; do
+  rank[${layers[$i]}]=$i
+done
+layer_of() { # the folder of gpilot/<folder>/.., or . for a file directly in gpilot/; in $layer
   local rest=${1#*gpilot/}
-  if [[ $rest == */* ]]; then echo "${rest%%/*}"; else echo .; fi
+  layer=.
+  [[ $rest == */* ]] && layer=${rest%%/*}
+  [ -n "${rank[$layer]:-}" ] || {
+    echo "ci/checks.sh: the folder '$layer' is not in its list of layers" >&2
+    exit 1
+  }
 }
 wrong=""
+private=""
 while IFS=: read -r file line text; do
-  case "$file" in
-    include/gpilot/gpilot.hpp) continue ;;
-    apps/*) from=apps ;;
-    *) from=$(layer_of "$file") ;;
-  esac
   header=${text#*\"}
-  to=$(layer_of "${header%%\"*}")
-  from_rank=$(rank_of "$from")
-  to_rank=$(rank_of "$to")
-  if [ "$to_rank" -gt "$from_rank" ] || [[ " ${apart[$from]:-} " == *" $to "* ]]; then
+  header=${header%%\"*}
+  layer_of "$header"
+  to=$layer
+  case "$file" in
+    apps/*) from=apps ;;
+    *)
+      layer_of "$file"
+      from=$layer
+      ;;
+  esac
+  if [ "${rank[$to]}" -gt "${rank[$from]}" ] || [[ " ${apart[$from]:-} " == *" $to "* ]]; then
     wrong+="$file:$line: $from may not include $to"$'\n'
   fi
-done < <(git grep -nE '#include "gpilot/' -- include src apps || true)
-report "Layer order (${layers[*]:1})" "$wrong"
+  if [[ $file == include/* && ! -e include/$header ]]; then
+    private+="$file:$line: $header"$'\n'
+  fi
+done < <(git grep -nE '^ *#include "gpilot/' -- include src apps || true)
+report "Layer order (${layers[*]}; . is a file directly in gpilot/)" "$wrong"
+report "Public header that includes a private one" "$private"
+if [ -e include/gpilot/gpilot.hpp ]; then
+  headers=$(git ls-files 'include/*.hpp' | wc -l)
+  [ "$headers" -le 30 ] || report "Public headers" "$headers, at most 30 may be"
+fi
 
 # Links and pictures of the Markdown files that point into the repository.
 dead=""
