@@ -48,7 +48,7 @@ struct ComparedRig {
 
 struct ComparisonOptions {
   std::vector<std::string> systems;
-  std::vector<std::string> strategies{"random", "randext", "latmi", "totmi", "auto"};
+  std::vector<std::string> strategies{"random", "randext", "prbs", "multisine", "latmi", "totmi", "auto"};
   Index trials = 50;
   /// How every trial explores. Its strategy, trial and limits are set for each of them.
   explore::ExploreOptions explore{};
