@@ -26,9 +26,9 @@ Vector within_reach(const DecisionContext& context, const Vector& control) {
 }
 
 /// The longest hold of a random binary signal, in steps. A position whose declared range is A wide and whose rate's is
-/// V wide moves like a wave of the angular frequency V / A; a quarter of the period of the fastest such motion keeps the
-/// bandwidth of the signal, whose values are drawn anew after every hold, well above it. Without a declared derivative
-/// nothing tells a time scale.
+/// V wide moves like a wave of the angular frequency V / A; a quarter of the period of the fastest such motion keeps
+/// the bandwidth of the signal, whose values are drawn anew after every hold, well above it. Without a declared
+/// derivative nothing tells a time scale.
 Index longest_hold(const ssm::Structure& structure) {
   constexpr Index kWithoutTimeScale = 4;
   constexpr Index kLongest = 8;  // 4 to 15: a run of 30 steps should see more than a few values
@@ -37,8 +37,7 @@ Index longest_hold(const ssm::Structure& structure) {
     const double quarter = 0.25 * std::numbers::pi / k.half_step;  // of the period 2 pi / (2 half_step)
     steps = std::min(steps, quarter);
   }
-  return std::isinf(steps) ? kWithoutTimeScale
-                           : std::clamp<Index>(std::lround(std::min(steps, 1e3)), 1, kLongest);
+  return std::isinf(steps) ? kWithoutTimeScale : std::clamp<Index>(std::lround(std::min(steps, 1e3)), 1, kLongest);
 }
 
 /// The phases of a multisine.
