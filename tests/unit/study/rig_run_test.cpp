@@ -103,8 +103,7 @@ std::vector<StepStatus> statuses(const Study& study) {
 }
 
 Index safe_rows(const Study& study) {
-  return std::ranges::count_if(study.steps(),
-                               [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
+  return std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
 }
 
 TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
