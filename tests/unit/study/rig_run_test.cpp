@@ -102,6 +102,10 @@ std::vector<StepStatus> statuses(const Study& study) {
   return all;
 }
 
+Index safe_rows(const Study& study) {
+  return std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
+}
+
 TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
   Study study = create();
   const RigRunSummary summary = run_rig(study, options("", 8));
@@ -324,9 +328,7 @@ TEST_F(RigRunTest, PeriodsAreKeptAndTrainingGoesOnBesideThem) {
   EXPECT_EQ(study.pending(), nullptr);
   EXPECT_FALSE(study.trainings().empty());
   // Whatever was missed on a busy machine was filled with the safe control.
-  EXPECT_LE(
-      std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; }),
-      summary.missed);
+  EXPECT_LE(safe_rows(study), summary.missed);
   Index rows = 0;
   for (const ssm::Sequence& sequence : study.data()) {
     rows += sequence.rows() - 1;
@@ -346,10 +348,8 @@ TEST_F(RigRunTest, AMissedDeadlineAppliesTheSafeControl) {
   };
   const RigRunSummary summary = run_rig(study, run);
   EXPECT_GE(summary.missed, 3);
-  const Index safe_rows =
-      std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
-  EXPECT_GE(safe_rows, 3);
-  EXPECT_GE(received("safe"), safe_rows);
+  EXPECT_GE(safe_rows(study), 3);
+  EXPECT_GE(received("safe"), safe_rows(study));
   EXPECT_EQ(study.told(), 12);
   EXPECT_EQ(study.pending(), nullptr);
   for (const StepRecord& step : study.steps()) {
@@ -363,10 +363,11 @@ TEST_F(RigRunTest, WhatWasMeasuredInRealTimeIsKeptWhenTheRunFails) {
   run.period_s = 0.02;
   run.failures = 1;
   EXPECT_THROW(run_rig(study, run), RigRunFailed);
-  EXPECT_EQ(study.told(), 5);
+  // On a busy machine the safe control may have filled some periods: those rows are kept beside the five.
+  EXPECT_EQ(study.told() - safe_rows(study), 5);
   EXPECT_EQ(study.pending(), nullptr);
   const Study again = Study::open(path("a.study"), Access::kRead);
-  EXPECT_EQ(again.told(), 5);
+  EXPECT_EQ(again.told(), study.told());
   EXPECT_EQ(again.steps().back().status, StepStatus::kUnknown);
 }
 
