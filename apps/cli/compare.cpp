@@ -188,6 +188,9 @@ void run_compare(const CLI::App& command, const CompareArguments& arguments) {
                                   outcome.done, outcome.total, arguments.output));
   }
   if (arguments.format == Format::kJson) {
+    if (!outcome.tests.empty()) {
+      fmt::print(stderr, "gpilot: note: {}\n", outcome.tests);
+    }
     fmt::print("{}", trials::format_summary(*outcome.summary));
   } else {
     print_text(arguments, outcome);
