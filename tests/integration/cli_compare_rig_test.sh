@@ -19,7 +19,7 @@ grep -qE '^20 tests, [0-9]+ of [0-9]+ rows inside the declared ranges; holding t
   one.txt || fail "what the tests are: $(head -1 one.txt)"
 expect_equal "header of the tests" "$(head -1 one/tests.csv)" "sequence,t,torque,angle,after_reset"
 expect_equal "errors" "$(grep -c ',rmse,[0-9]' one/results.csv)" 24
-expect_equal "logs of rigs that did as they should" "$(find one/rig-logs -name 'pendulum-*' | wc -l)" 0
+expect_equal "logs of rigs that did as they should" "$(find one/rig-logs -type f | wc -l)" 0
 
 # All strategies of a trial meet the same rig, other trials another one.
 start() { grep "^pendulum,$1,$2,0,rmse," one/results.csv | cut -d, -f6; }

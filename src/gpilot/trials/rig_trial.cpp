@@ -32,6 +32,12 @@ rig::RigHello hello_of(const ssm::ModelSpec& spec) {
   return {.dt = spec.dt, .inputs = spec.inputs, .outputs = spec.outputs};
 }
 
+/// Nobody needs that of a rig that did as it should.
+void remove_log(const rig::RigOptions& options) {
+  std::error_code ignored;
+  fs::remove(options.log, ignored);
+}
+
 /// A rig's process. A step that it could not do begins a new sequence, as in a study; too many in a row end the trial.
 class ProcessRig final : public TrialRig {
  public:
@@ -137,7 +143,9 @@ void RigBench::prepare(const std::atomic<bool>* stop) {
     return;
   }
   if (!kept) {
-    const ssm::Dataset measured = measure_tests(rig.config, rig_options(rig.test_rig, "tests.log"), stop);
+    const rig::RigOptions options = rig_options(rig.test_rig, "tests.log");
+    const ssm::Dataset measured = measure_tests(rig.config, options, stop);
+    remove_log(options);
     if (stop != nullptr && *stop) {
       return;
     }
@@ -182,8 +190,7 @@ RunJob RigBench::runner() const {
       record_failure(record, trial.explore.steps, fmt::format("{}{}", kRigFailure, error.what()));
       return record;
     }
-    std::error_code ignored;
-    fs::remove(options.log, ignored);  // nobody needs it
+    remove_log(options);
     if (std::ssize(record.steps) <= trial.explore.steps) {
       return std::nullopt;
     }
