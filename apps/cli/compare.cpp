@@ -221,7 +221,8 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   add_limits(command, arguments.limits);
   arguments.planning = add_planning(cli, o.explore.planning);
   command
-      .add_option("--rig", arguments.rig, "command that starts the rig of a trial; {seed} in it becomes 100000 * seed + trial")
+      .add_option("--rig", arguments.rig,
+                  "command that starts the rig of a trial; {seed} in it becomes 100000 * seed + trial")
       ->type_name("COMMAND");
   command.add_option("--tests", arguments.tests, "directory of CSV files to test the rig's models by")
       ->type_name("DIR");
