@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "gpilot/core/error.hpp"
 #include "gpilot/options/layout.hpp"
 #include "gpilot/plan/strategy.hpp"
+#include "gpilot/study/config.hpp"
 #include "gpilot/trials/comparison.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -32,6 +35,9 @@ struct CompareArguments {
   std::vector<std::string> boxes;
   std::vector<std::string> limits;
   std::vector<std::string> planning;  ///< names of its options
+  std::string rig;
+  std::string tests;
+  std::string test_rig;
   std::string output;
   Format format = Format::kText;
 };
@@ -45,7 +51,62 @@ trials::SystemBox parse_system_box(const std::string& text) {
   return {text.substr(0, equals), parse_box("--box", std::string_view(text).substr(equals + 1))};
 }
 
+/// The name of a configuration's file as systems have it in tables and names of files.
+std::string name_of(const std::string& config) {
+  std::string name = std::filesystem::path(config).stem().string();
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.'; }, '_');
+  return name;
+}
+
+/// A rig: the configuration says how it is explored, but for what is given here.
+ComparisonOptions rig_options_from(const CLI::App& command, const CompareArguments& arguments) {
+  const std::string& file = arguments.options.systems.front();
+  if (arguments.options.systems.size() > 1) {
+    throw InputError(
+        fmt::format("{}: the configuration of a rig is compared by itself, expected no other system", file));
+  }
+  std::vector<std::string> simulated = arguments.planning;
+  simulated.insert(simulated.end(), {"--delta", "--paper", "--angles", "--box", "--observe-states", "--limit"});
+  refuse_ignored(command, {{simulated, false, "goes with simulated systems; for a rig the configuration says it"}});
+  ComparisonOptions options = arguments.options;
+  trials::ComparedRig rig{.config = study::load_config(file),
+                          .command = arguments.rig,
+                          .tests = arguments.tests,
+                          .test_rig = arguments.test_rig};
+  if (rig.command.empty()) {
+    rig.command = rig.config.rig.command;
+  }
+  if (rig.command.empty()) {
+    throw InputError(fmt::format("{}: no rig: give --rig COMMAND, or the key rig.command", file));
+  }
+  const explore::ExploreOptions given = options.explore;
+  options.explore = rig.config.explore;
+  options.explore.until_sd = given.until_sd;  // a comparison makes all its steps
+  const auto is_given = [&](const char* name) { return command.count(name) > 0; };
+  options.explore.seed = is_given("--seed") ? given.seed : options.explore.seed;
+  options.explore.initial = is_given("--initial") ? given.initial : options.explore.initial;
+  options.explore.steps = is_given("--steps") ? given.steps : options.explore.steps;
+  options.explore.retrain_every = is_given("--retrain-every") ? given.retrain_every : options.explore.retrain_every;
+  options.systems = {name_of(file)};
+  options.rig = std::move(rig);
+  return options;
+}
+
+bool is_configuration(const std::string& system) {
+  return system.ends_with(".toml");
+}
+
 ComparisonOptions options_from(const CLI::App& command, const CompareArguments& arguments) {
+  if (std::ranges::any_of(arguments.options.systems, is_configuration)) {
+    ComparisonOptions options = rig_options_from(command, arguments);
+    if (!arguments.strategies.empty()) {
+      options.strategies = split_names("--strategies", arguments.strategies);
+    }
+    return options;
+  }
+  refuse_ignored(command,
+                 {{{"--rig", "--tests", "--test-rig"}, false, "goes with the configuration of a rig, FILE.toml"}});
   ComparisonOptions options = arguments.options;
   options.limits = parse_limits(arguments.limits);
   options.delta = options.explore.limits.delta;
@@ -83,6 +144,9 @@ ComparisonOutcome run_with_progress(const ComparisonOptions& options, const Comp
 
 void print_text(const CompareArguments& arguments, const ComparisonOutcome& outcome) {
   const trials::ComparisonSummary& summary = *outcome.summary;
+  if (!outcome.tests.empty()) {
+    fmt::print("{}\n\n", outcome.tests);
+  }
   for (const trials::SystemSummary& system : summary.systems) {
     fmt::print("{}\n", format_tables(system, summary.trials, summary.last_step));
   }
@@ -124,6 +188,9 @@ void run_compare(const CLI::App& command, const CompareArguments& arguments) {
                                   outcome.done, outcome.total, arguments.output));
   }
   if (arguments.format == Format::kJson) {
+    if (!outcome.tests.empty()) {
+      fmt::print(stderr, "gpilot: note: {}\n", outcome.tests);
+    }
     fmt::print("{}", trials::format_summary(*outcome.summary));
   } else {
     print_text(arguments, outcome);
@@ -153,6 +220,15 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   add_observe_states(command, o.observe_states);
   add_limits(command, arguments.limits);
   arguments.planning = add_planning(cli, o.explore.planning);
+  command
+      .add_option("--rig", arguments.rig,
+                  "command that starts the rig of a trial; {seed} in it becomes 100000 * seed + trial")
+      ->type_name("COMMAND");
+  command.add_option("--tests", arguments.tests, "directory of CSV files to test the rig's models by")
+      ->type_name("DIR");
+  command
+      .add_option("--test-rig", arguments.test_rig, "or a command that starts a rig to measure such tests, with {seed}")
+      ->type_name("COMMAND");
   cli.add("", {}, [&](auto& a) {
     a.count({.key = "threads", .meaning = "trials at a time; results do not depend on it", .otherwise = "one per core"},
             arguments.threads, 1, options::kMostThreads);
@@ -163,8 +239,11 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
 
 void add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* command = app.add_subcommand("compare", "compare strategies on simulated systems by paired trials");
-  command->add_option("SYSTEM", arguments->options.systems, "systems to learn; 'gpilot systems' lists them")
+  CLI::App* command =
+      app.add_subcommand("compare", "compare strategies on simulated systems, or on a rig, by paired trials");
+  command
+      ->add_option("SYSTEM", arguments->options.systems,
+                   "systems to learn ('gpilot systems' lists them), or the configuration FILE.toml of a rig")
       ->required()
       ->type_name("");
   add_trial_options(*command, *arguments);
@@ -183,7 +262,16 @@ void add_compare(CLI::App& app) {
       "  gpilot compare pendulum --box pendulum=-1:1 --angles --trials 50 -o strong\n"
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"
-      "  gpilot compare kink pendulum --paper --trials 20 -o paper");
+      "  gpilot compare kink pendulum --paper --trials 20 -o paper\n"
+      "A rig is a simulator of yours that speaks the protocol of docs/rig-protocol.md; every trial starts it, with "
+      "the\n"
+      "same seed under each strategy. Its models are tested by recordings, or by what another seed of it does under "
+      "test\n"
+      "controls; a test ends where it leaves the declared ranges of outputs. Examples:\n"
+      "  gpilot compare rig.toml --rig \"python3 my_rig.py --seed {seed}\" --test-rig \"python3 my_rig.py --seed "
+      "{seed}\" "
+      "-o mine\n"
+      "  gpilot compare rig.toml --rig \"./my_rig {seed}\" --tests recordings --strategies random,prbs,auto -o mine");
   command->callback([arguments, command] { run_compare(*command, *arguments); });
 }
 

@@ -62,10 +62,12 @@ struct Hold {
 
 // Every generator returns [steps x P]. The first rows do not depend on `steps`.
 
-/// Values uniform in the control box.
+/// Values uniform in the control box, of a system or any other.
+Matrix random_controls(const Box& box, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial = 0);
 Matrix random_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial = 0);
 
 /// Values at random corners of the control box (bang-bang).
+Matrix extreme_controls(const Box& box, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial = 0);
 Matrix extreme_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial = 0);
 
 /// The same value at every step; throws InputError if it has another size than P or lies outside the control box.

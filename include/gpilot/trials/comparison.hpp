@@ -11,13 +11,15 @@
 #include "gpilot/core/types.hpp"
 #include "gpilot/explore/options.hpp"
 #include "gpilot/plan/limits.hpp"
+#include "gpilot/study/config.hpp"
 #include "gpilot/systems/system.hpp"
 #include "gpilot/trials/comparison_summary.hpp"
 #include "gpilot/trials/trial_record.hpp"
 
-/// Strategies compared by paired trials on simulated systems, kept in a directory:
+/// Strategies compared by paired trials on simulated systems or on a rig, kept in a directory:
 ///
 ///   comparison.json   what is compared
+///   tests.csv         of a rig: what its models are tested by, all rows
 ///   trials/           a file per finished trial, so that an interrupted comparison goes on where it stopped
 ///   results.csv       system,strategy,trial,step,metric,value: all that does not depend on the clock
 ///   timings.csv       system,strategy,trial,step,part,seconds
@@ -33,9 +35,20 @@ struct SystemBox {
   Box box;
 };
 
+/// A simulator of one's own that speaks the rig protocol: a process for every trial.
+struct ComparedRig {
+  static constexpr Index kMostTrials = 100'000;
+  static constexpr std::uint64_t kLargestSeed = 20'000;  ///< so that every {seed} is below 2^31
+
+  study::StudyConfig config;  ///< what is declared; how it is explored is ComparisonOptions::explore
+  std::string command;        ///< {seed} in it is seed * kMostTrials + trial, the same for all strategies
+  std::string tests;          ///< directory of CSV files to test models by; or
+  std::string test_rig;       ///< the command of a rig to measure them, with {seed}, which no trial has
+};
+
 struct ComparisonOptions {
   std::vector<std::string> systems;
-  std::vector<std::string> strategies{"random", "randext", "latmi", "totmi", "auto"};
+  std::vector<std::string> strategies{"random", "randext", "prbs", "multisine", "latmi", "totmi", "auto"};
   Index trials = 50;
   /// How every trial explores. Its strategy, trial and limits are set for each of them.
   explore::ExploreOptions explore{};
@@ -46,6 +59,9 @@ struct ComparisonOptions {
   /// Where outputs must stay, for every system that has one of that name (see plan::make_limits).
   std::vector<plan::NamedLimit> limits{};
   double delta = 0.05;  ///< probability with which a plan may leave them
+  /// Instead of simulated systems; `systems` is its name alone. The options above but strategies, trials and explore,
+  /// whose limits hold, are for simulated systems.
+  std::optional<ComparedRig> rig{};
 
   /// Throws InputError naming the field; for an unknown system or strategy with the nearest known name.
   void validate() const;
@@ -89,12 +105,13 @@ struct ComparisonOutcome {
   Index total = 0;
   std::vector<FailedTrial> failed;           ///< of those done, in the order of comparison_jobs()
   std::optional<ComparisonSummary> summary;  ///< once all are done
+  std::string tests;                         ///< of a rig: how many rows of them count, in words
 };
 
 /// Runs the trials that the directory does not hold yet, one per thread, and stores each as soon as it is done. A file
 /// that cannot be read, or is of another trial, is reported before any trial begins and its trial run again. A trial is
 /// deterministic, so one that fails with a NumericalError is stored as failed and not run again; its metrics are not
-/// finite from there on.
+/// finite from there on. One whose rig fails is stored as failed, too, and run again by the next call.
 ///
 /// The directory is made if it is not there. It may hold the same comparison with fewer trials, strategies or systems,
 /// which is then extended; results of the smaller one are removed. Throws InputError if it holds anything else, and

@@ -21,12 +21,11 @@ void check_arguments(Index steps, Hold hold) {
 
 /// Fills [steps x P] with blocks of equal rows; `draw(stream, low, high)` gives the value of one control.
 template <class Draw>
-Matrix held_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial, Draw draw) {
+Matrix held_controls(const Box& box, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial, Draw draw) {
   check_arguments(steps, hold);
-  const Box& box = system.spec().control_box;
   RandomStream values(seed, Purpose::kControls, trial);
   RandomStream lengths(seed, Purpose::kHolds, trial);
-  Matrix controls(steps, system.control_dim());
+  Matrix controls(steps, box.low.size());
   for (Index t = 0; t < steps;) {
     const Index wanted = hold.shortest + lengths.index(hold.longest - hold.shortest + 1);
     const Index length = std::min(wanted, steps - t);
@@ -40,14 +39,22 @@ Matrix held_controls(const System& system, Index steps, Hold hold, std::uint64_t
 
 }  // namespace
 
-Matrix random_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
-  return held_controls(system, steps, hold, seed, trial,
+Matrix random_controls(const Box& box, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
+  return held_controls(box, steps, hold, seed, trial,
                        [](RandomStream& stream, double low, double high) { return stream.uniform(low, high); });
 }
 
-Matrix extreme_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
-  return held_controls(system, steps, hold, seed, trial,
+Matrix random_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
+  return random_controls(system.spec().control_box, steps, hold, seed, trial);
+}
+
+Matrix extreme_controls(const Box& box, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
+  return held_controls(box, steps, hold, seed, trial,
                        [](RandomStream& stream, double low, double high) { return stream.index(2) == 0 ? low : high; });
+}
+
+Matrix extreme_controls(const System& system, Index steps, Hold hold, std::uint64_t seed, std::uint32_t trial) {
+  return extreme_controls(system.spec().control_box, steps, hold, seed, trial);
 }
 
 Matrix constant_controls(const System& system, Index steps, const VectorRef& value) {

@@ -17,6 +17,7 @@
 #include "gpilot/systems/system.hpp"
 #include "gpilot/trials/comparison_store.hpp"
 #include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/rig_trial.hpp"
 #include "gpilot/trials/trial.hpp"
 
 namespace gpilot::trials {
@@ -123,6 +124,9 @@ class Jobs {
         if (!records_[j] && execution_.on_damaged) {
           execution_.on_damaged(store_.path_of(jobs_[j]));
         }
+        if (records_[j] && is_rig_failure(failure_of(*records_[j]).value_or(""))) {
+          records_[j].reset();  // the rig may have been mended
+        }
       }
       if (records_[j]) {
         ++outcome_.found;
@@ -198,12 +202,21 @@ class Jobs {
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution) {
   options.validate();
+  std::optional<RigBench> bench;
+  if (options.rig) {
+    bench.emplace(options, directory);
+  }
   const ComparisonStore store(options, directory);
   Jobs jobs(options, store, execution);
-  if (jobs.any_left()) {
-    jobs.run(execution.run_job ? execution.run_job : trial_runner(options));
+  if (bench) {
+    bench->prepare(execution.stop);
   }
-  return jobs.finish();
+  if (jobs.any_left()) {
+    jobs.run(execution.run_job ? execution.run_job : bench ? bench->runner() : trial_runner(options));
+  }
+  ComparisonOutcome outcome = jobs.finish();
+  outcome.tests = bench ? bench->describe() : "";
+  return outcome;
 }
 
 }  // namespace gpilot::trials

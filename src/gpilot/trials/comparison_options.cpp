@@ -66,10 +66,45 @@ void check_limits(const ComparisonOptions& options) {
   }
 }
 
+void check_command(std::string_view field, const std::string& command) {
+  if (command.find("{seed}") == std::string::npos) {
+    throw InputError(
+        fmt::format("{}: '{}' has no {{seed}}; expected one where the program takes the number that its "
+                    "randomness depends on",
+                    field, command));
+  }
+}
+
+void check_rig(const ComparisonOptions& options) {
+  const ComparedRig& rig = *options.rig;
+  check_command("rig", rig.command);
+  if (rig.tests.empty() == rig.test_rig.empty()) {
+    throw InputError("tests: expected either a directory of recordings (tests) or a rig to measure them (test-rig)");
+  }
+  if (!rig.test_rig.empty()) {
+    check_command("test-rig", rig.test_rig);
+  }
+  check_count("trials", options.trials, 1, ComparedRig::kMostTrials);
+  if (options.explore.seed > ComparedRig::kLargestSeed) {
+    throw InputError(fmt::format("seed: expected a whole number from 0 to {} for a rig, not {}",
+                                 ComparedRig::kLargestSeed, options.explore.seed));
+  }
+  if (options.systems.size() != 1 || options.paper || options.angles || options.observe_states ||
+      !options.boxes.empty() || !options.limits.empty()) {
+    throw InputError(
+        "rig: expected one name, and no paper, angles, observe_states, boxes or limits: the configuration "
+        "says what holds");
+  }
+  rig.config.model.validate();
+  options.explore.validate(rig.config.model, rig.config.box);
+}
+
 }  // namespace
 
 void ComparisonOptions::validate() const {
-  check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
+  if (!rig) {
+    check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
+  }
   check_names("strategies", strategies, [](const std::string& name) { plan::make_strategy(name); });
   constexpr Index kMost = 1'000'000;  // records of all trials are held in memory in the end
   explore.planning.validate();
@@ -77,6 +112,10 @@ void ComparisonOptions::validate() const {
   check_count("steps", explore.steps, 1, kMost);
   check_count("initial", explore.initial, 2, kMost);
   check_count("retrain_every", explore.retrain_every, 1, kMost);
+  if (rig) {
+    check_rig(*this);
+    return;
+  }
   if (paper && angles) {
     throw InputError("angles: the paper's model knows none; expected no angles with it");
   }

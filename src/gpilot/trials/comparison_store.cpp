@@ -36,9 +36,12 @@ std::vector<double> to_list(const Vector& values) {
   return {values.begin(), values.end()};
 }
 
-/// The range of every system's controls, given or its own: a trial depends on it.
+/// The range of every system's controls, given or its own: a trial depends on it. Those of a rig are its settings.
 Json boxes_of(const ComparisonOptions& options) {
   Json boxes = Json::object();
+  if (options.rig) {
+    return boxes;
+  }
   for (const std::string& system : options.systems) {
     const auto given = std::ranges::find(options.boxes, system, &SystemBox::system);
     const Box box = given == options.boxes.end() ? systems::make_system(system)->spec().control_box : given->box;
@@ -66,23 +69,41 @@ Json planning_of(const plan::PlanningOptions& planning) {
   return json;
 }
 
+/// A rig, its tests, and every setting that a trial on it depends on.
+Json rig_of(const ComparisonOptions& options) {
+  const ComparedRig& rig = *options.rig;
+  study::StudyConfig config = rig.config;
+  config.explore = options.explore;
+  Json settings;
+  for (const auto& [key, value] : study::settings_of(config)) {
+    if (key != "study.strategy") {
+      settings[key] = value;
+    }
+  }
+  return {{"command", rig.command}, {"tests", rig.tests}, {"test_rig", rig.test_rig}, {"settings", settings}};
+}
+
 Json configuration_of(const ComparisonOptions& options) {
-  return {{"format", "gpilot-comparison"},
-          {"version", 1},
-          {"library_version", version()},
-          {"systems", options.systems},
-          {"strategies", options.strategies},
-          {"trials", options.trials},
-          {"steps", options.explore.steps},
-          {"initial", options.explore.initial},
-          {"retrain_every", options.explore.retrain_every},
-          {"seed", options.explore.seed},
-          {"paper", options.paper},
-          {"angles", options.angles},
-          {"observe_states", options.observe_states},
-          {"limits", limits_of(options)},
-          {"planning", planning_of(options.explore.planning)},
-          {"boxes", boxes_of(options)}};
+  Json json = {{"format", "gpilot-comparison"},
+               {"version", 1},
+               {"library_version", version()},
+               {"systems", options.systems},
+               {"strategies", options.strategies},
+               {"trials", options.trials},
+               {"steps", options.explore.steps},
+               {"initial", options.explore.initial},
+               {"retrain_every", options.explore.retrain_every},
+               {"seed", options.explore.seed},
+               {"paper", options.paper},
+               {"angles", options.angles},
+               {"observe_states", options.observe_states},
+               {"limits", limits_of(options)},
+               {"planning", planning_of(options.explore.planning)},
+               {"boxes", boxes_of(options)}};
+  if (options.rig) {
+    json["rig"] = rig_of(options);
+  }
+  return json;
 }
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& field, const Json& holds, const Json& wanted,
@@ -108,6 +129,20 @@ Json earlier_value(const std::string& field) {
   return field == "observe_states" || field == "angles" ? Json(false) : field == "limits" ? Json::object() : Json();
 }
 
+void check_same_rig(const std::string& directory, const Json& held, const Json& wanted) {
+  for (const auto& [field, value] : wanted.items()) {
+    if (field == "settings") {
+      for (const auto& [key, setting] : value.items()) {
+        if (const Json stored = held.value(field, Json::object()).value(key, Json()); stored != setting) {
+          refuse(directory, key, stored, setting);
+        }
+      }
+    } else if (held.value(field, Json()) != value) {
+      refuse(directory, fmt::format("the rig's {}", field), held.value(field, Json()), value);
+    }
+  }
+}
+
 /// Throws InputError with the first field in which a stored comparison differs from the one wanted.
 void check_same(const std::string& directory, const Json& held, const Json& wanted) {
   for (const auto& [field, value] : wanted.items()) {
@@ -127,6 +162,8 @@ void check_same(const std::string& directory, const Json& held, const Json& want
           refuse(directory, fmt::format("the box of {}", system), box, value.value(system, Json()));
         }
       }
+    } else if (field == "rig") {
+      check_same_rig(directory, stored, value);
     } else if (stored != value) {
       refuse(directory, field, stored, value);
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/system.hpp"
 
@@ -13,6 +14,13 @@ namespace gpilot::trials {
 struct Metric {
   std::string name;
   double value = 0.0;
+};
+
+/// Measured sequences, of any length: the tests of a rig, whose truth nobody knows. User units.
+struct RecordedTests {
+  std::vector<std::string> inputs, outputs;
+  ssm::Dataset sequences;  ///< a broad start: no free run begins at its first row
+  Vector turns;            ///< [E] full turns of outputs that are angles, 0 for others
 };
 
 /// The fixed test of a learned model of a simulated system (docs/results/protocol.md). Everything random about it
@@ -25,6 +33,9 @@ class Evaluation {
  public:
   /// With `wrap_angles`, errors of outputs that are angles are those to the nearest turn.
   explicit Evaluation(const systems::System& system, bool wrap_angles = false);
+  /// The same test with recorded sequences: errors are those of measurements, so intervals include the output noise.
+  /// Throws InputError if nothing can be judged by them.
+  explicit Evaluation(const RecordedTests& tests);
   ~Evaluation();
   Evaluation(Evaluation&&) noexcept;
   Evaluation& operator=(Evaluation&&) = delete;
@@ -33,6 +44,8 @@ class Evaluation {
 
   /// In the order that evaluate() gives them.
   const std::vector<std::string>& names() const;
+  /// The "rmse" of holding the last measured output in all free runs; not for maps.
+  double held_rmse() const;
   /// Never NaN for a model whose predictions are finite. Thread-safe.
   std::vector<Metric> evaluate(const ssm::Model& model) const;
 

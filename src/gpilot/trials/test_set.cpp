@@ -15,20 +15,17 @@ namespace gpilot::trials {
 namespace {
 
 constexpr std::uint64_t kTestSeed = 50021;
-/// Trials of a user count from 0; tests have the upper half, so that no test shares a stream with a training run.
-constexpr std::uint32_t kFirstTestTrial = 0x8000'0000;
-constexpr Index kPerKind = kTestTrajectories / 4;
+constexpr Index kPerKind = kTestTrajectories / kTestKinds;
 constexpr double kWidestRegion = 3.0;  ///< half widths of the region of interest that a test may reach
 constexpr std::uint32_t kMostDraws = 400;
 
 /// Every control swings about a centre of its own, as far as the box lets it at most.
-Matrix sine_controls(const systems::System& system, Index steps, std::uint32_t trial) {
+Matrix sine_controls(const Box& box, Index steps, std::uint32_t trial) {
   constexpr double kSmallest = 0.3;  // amplitude, as a share of half the box
   constexpr double kShortest = 8.0;  // period in steps
   constexpr double kLongest = 40.0;
-  const Box& box = system.spec().control_box;
   RandomStream random(kTestSeed, Purpose::kTestControls, trial);
-  Matrix controls(steps, system.control_dim());
+  Matrix controls(steps, box.low.size());
   for (Index i = 0; i < controls.cols(); ++i) {
     const double half = 0.5 * (box.high(i) - box.low(i));
     const double amplitude = half * random.uniform(kSmallest, 1.0);
@@ -43,19 +40,8 @@ Matrix sine_controls(const systems::System& system, Index steps, std::uint32_t t
   return controls;
 }
 
-Matrix test_controls(const systems::System& system, Index trajectory, std::uint32_t trial) {
-  constexpr systems::Hold kShort{.shortest = 1, .longest = 5};
-  constexpr systems::Hold kSteps{.shortest = 12, .longest = 30};
-  switch (trajectory / kPerKind) {
-    case 0:
-      return systems::random_controls(system, kTestSteps, kShort, kTestSeed, trial);
-    case 1:
-      return sine_controls(system, kTestSteps, trial);
-    case 2:
-      return systems::random_controls(system, kTestSteps, kSteps, kTestSeed, trial);
-    default:
-      return systems::extreme_controls(system, kTestSteps, kShort, kTestSeed, trial);
-  }
+Matrix controls_of(const systems::System& system, Index trajectory, std::uint32_t trial) {
+  return test_controls(system.spec().control_box, static_cast<TestKind>(trajectory / kPerKind), trial);
 }
 
 /// How far the system's own outputs, without noise, go from the centre of the region of interest, in units of half its
@@ -87,14 +73,14 @@ systems::Trajectory test_trajectory(const systems::System& system, Index traject
   for (std::uint32_t draw = 0; draw < kMostDraws && least > kWidestRegion; ++draw) {
     options.trial = first + draw;
     const Vector x0 = systems::Simulator(system, options).initial_state();
-    const Matrix controls = test_controls(system, trajectory, options.trial);
+    const Matrix controls = controls_of(system, trajectory, options.trial);
     if (const double distance = strays(system, x0, controls, least); distance < least) {
       least = distance;
       best = options.trial;
     }
   }
   options.trial = best;
-  return systems::simulate(system, test_controls(system, trajectory, best), options);
+  return systems::simulate(system, controls_of(system, trajectory, best), options);
 }
 
 /// Per output, over all rows of all trajectories.
@@ -113,6 +99,22 @@ Vector standard_deviations(const std::vector<Matrix>& truth) {
 }
 
 }  // namespace
+
+Matrix test_controls(const Box& box, TestKind kind, std::uint32_t trial) {
+  constexpr systems::Hold kShort{.shortest = 1, .longest = 5};
+  constexpr systems::Hold kLong{.shortest = 12, .longest = 30};
+  switch (kind) {
+    case TestKind::kRandom:
+      return systems::random_controls(box, kTestSteps, kShort, kTestSeed, trial);
+    case TestKind::kSines:
+      return sine_controls(box, kTestSteps, trial);
+    case TestKind::kSteps:
+      return systems::random_controls(box, kTestSteps, kLong, kTestSeed, trial);
+    case TestKind::kExtremes:
+      break;
+  }
+  return systems::extreme_controls(box, kTestSteps, kShort, kTestSeed, trial);
+}
 
 TestSet make_test_set(const systems::System& system) {
   TestSet set;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -12,9 +13,20 @@ namespace gpilot::trials {
 inline constexpr Index kTestTrajectories = 40;
 inline constexpr Index kTestSteps = 60;
 
+/// What the controls of a test are: random values held for 1 to 5 steps, sines, random values held for 12 to 30 steps,
+/// random corners held for 1 to 5.
+enum class TestKind { kRandom, kSines, kSteps, kExtremes };
+inline constexpr Index kTestKinds = 4;
+
+/// Trials of a user count from 0; tests have the upper half, so that no test shares a stream with a training run.
+inline constexpr std::uint32_t kFirstTestTrial = 0x8000'0000;
+
+/// [kTestSteps x P] of a test; `trial` names its random streams.
+Matrix test_controls(const Box& box, TestKind kind, std::uint32_t trial);
+
 struct TestSet {
   ssm::Dataset sequences;     ///< what a filter sees: controls and noisy outputs (none in row 0), user units
-  std::vector<Matrix> truth;  ///< [kTestSteps + 1 x E] the outputs without noise
+  std::vector<Matrix> truth;  ///< per sequence [rows x E] the outputs that predictions are compared with; NaN = unknown
   Vector output_sd;           ///< [E] standard deviation of the true outputs, at least that of the output noise
 };
 

@@ -24,25 +24,23 @@ struct Kept {
   Index unsafe = 0;      ///< of them, under a control of no safe plan
 };
 
-/// A simulated rig: applies controls one after another and measures.
-class Rig {
+/// A simulator, which knows its true outputs.
+class SimulatedRig final : public TrialRig {
  public:
-  Rig(const systems::System& system, const explore::ExploreOptions& options)
+  SimulatedRig(const systems::System& system, const explore::ExploreOptions& options)
       : system_(system),
         simulator_(system, {.seed = options.seed, .trial = options.trial}),
         limits_(options.limits),
         x_(simulator_.initial_state()) {}
 
-  Vector apply(VectorRef control, bool safe = true) {
-    x_ = simulator_.advance(x_, control, t_++);
-    ++kept_.measurements;
-    kept_.violations += limits_.any() && limits_.violated_by(system_.spec().emission * x_) ? 1 : 0;
-    kept_.unsafe += safe ? 0 : 1;
-    return simulator_.measure(x_, t_);
-  }
+  void begin(explore::Explorer& explorer) override { explorer.begin_sequence(); }
 
-  /// Since this was asked before.
-  Kept kept() { return std::exchange(kept_, {}); }
+  std::optional<Measured> apply(VectorRef control) override {
+    x_ = simulator_.advance(x_, control, t_++);
+    return Measured{.applied = control,
+                    .outputs = simulator_.measure(x_, t_),
+                    .violated = limits_.any() && limits_.violated_by(system_.spec().emission * x_)};
+  }
 
  private:
   const systems::System& system_;
@@ -50,29 +48,7 @@ class Rig {
   plan::OutputLimits limits_;
   Vector x_;
   Index t_ = 0;
-  Kept kept_;
 };
-
-/// The rows before the first choice; row 0 has no output. Their steps are far below 1, where the choices begin.
-void measure_initial_rows(const systems::System& system, Rig& rig, const TrialOptions& options,
-                          explore::Explorer& explorer) {
-  const explore::ExploreOptions& e = explorer.options();
-  const Matrix controls = options.initial_controls ? *options.initial_controls
-                                                   : systems::random_controls(system, e.initial, {}, e.seed, e.trial);
-  systems::check_in_control_box(system, controls);
-  explorer.begin_sequence();
-  for (Index t = 0; t < controls.rows(); ++t) {
-    plan::Choice choice{.control = controls.row(t).transpose(), .step = kFirstInitialStep + t + 1};
-    if (e.limits.any() && !options.initial_controls) {
-      explorer.update();
-      if (explorer.model()) {
-        choice = explorer.choose(choice.step);
-      }
-    }
-    const Vector control = choice.control;
-    explorer.tell(choice, control, rig.apply(control, choice.safe));
-  }
-}
 
 std::vector<Metric> limit_metrics(const Kept& kept, double probability) {
   const auto n = static_cast<double>(kept.measurements);
@@ -81,6 +57,12 @@ std::vector<Metric> limit_metrics(const Kept& kept, double probability) {
           {std::string(kLimitMetrics[2]), static_cast<double>(kept.unsafe) / n}};
 }
 
+/// The controls before the first choice.
+struct InitialControls {
+  Matrix controls = {};  ///< [rows x P]; none: the exploration draws them
+  bool fixed = false;    ///< whatever the limits say
+};
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -88,30 +70,31 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// A trial while it runs.
 class Run {
  public:
-  Run(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
-      explore::Explorer explorer, Trial& trial)
-      : system_(system),
-        evaluation_(evaluation),
-        options_(options),
-        limited_(options.explore.limits.any()),
-        rig_(system, options.explore),
+  Run(const Evaluation& evaluation, explore::Explorer explorer, TrialRig& rig, Trial& trial)
+      : evaluation_(evaluation),
+        limited_(explorer.options().limits.any()),
+        rig_(rig),
         explorer_(std::move(explorer)),
         trial_(trial) {}
 
-  void run(const OnTrialStep& on_step) {
+  void run(const InitialControls& initial, const OnTrialStep& on_step) {
     try {
-      measure_initial_rows(system_, rig_, options_, explorer_);
+      rig_.begin(explorer_);
+      measure_initial_rows(initial);
       bool go_on = finish({}, on_step);
-      for (Index k = 1; go_on && k <= options_.explore.steps; ++k) {
-        const auto begin = std::chrono::steady_clock::now();
-        TrialStep step{.step = k, .choice = explorer_.choose(k)};
-        step.choose_seconds = seconds_since(begin);
-        if (explorer_.sure_enough(step.choice)) {
+      for (Index k = 1; go_on && k <= explorer_.options().steps; ++k) {
+        TrialStep step{.step = k};
+        const auto choose = [&] {
+          const auto begin = std::chrono::steady_clock::now();
+          step.choice = explorer_.choose(k);
+          step.choose_seconds += seconds_since(begin);
+          return step.choice;
+        };
+        if (explorer_.sure_enough(choose())) {
           trial_.stopped = explore::sure_enough_words(step.choice.reference_sd, explorer_.options().until_sd, k - 1);
           break;
         }
-        step.outputs = rig_.apply(step.choice.control, step.choice.safe);
-        explorer_.tell(step.outputs);
+        step.outputs = measure(step.choice, choose);
         go_on = finish(std::move(step), on_step);
       }
     } catch (...) {
@@ -121,6 +104,40 @@ class Run {
   }
 
  private:
+  /// The rows before the first choice. Their steps are far below 1, where the choices begin.
+  void measure_initial_rows(const InitialControls& initial) {
+    const bool obeys = limited_ && !initial.fixed;
+    const Index rows = initial.controls.rows() > 0 ? initial.controls.rows() : explorer_.options().initial;
+    for (Index t = 0; t < rows; ++t) {
+      const auto choose = [&] {
+        if (obeys) {
+          explorer_.update();
+        }
+        const Index step = kFirstInitialStep + t + 1;
+        return initial.controls.rows() == 0 || (obeys && explorer_.model())
+                   ? explorer_.choose(step)
+                   : plan::Choice{.control = initial.controls.row(t).transpose(), .step = step};
+      };
+      measure(choose(), choose);
+    }
+  }
+
+  /// Applies the choice and tells what came back. Where the rig could not, a sequence begins and it is made anew.
+  template <class Choose>
+  Vector measure(plan::Choice choice, const Choose& choose) {
+    std::optional<Measured> measured = rig_.apply(choice.control);
+    while (!measured) {
+      rig_.begin(explorer_);
+      choice = choose();
+      measured = rig_.apply(choice.control);
+    }
+    ++kept_.measurements;
+    kept_.violations += measured->violated ? 1 : 0;
+    kept_.unsafe += choice.safe ? 0 : 1;
+    explorer_.tell(std::move(choice), measured->applied, measured->outputs);
+    return measured->outputs;
+  }
+
   void keep() {
     trial_.model = explorer_.model();
     if (!explorer_.data().empty()) {
@@ -143,19 +160,19 @@ class Run {
     step.metrics = evaluation_.evaluate(*trial_.model);
     step.evaluate_seconds = seconds_since(begin);
     if (limited_) {
-      std::ranges::move(limit_metrics(rig_.kept(), step.choice.violation), std::back_inserter(step.metrics));
+      std::ranges::move(limit_metrics(std::exchange(kept_, {}), step.choice.violation),
+                        std::back_inserter(step.metrics));
     }
     trial_.steps.push_back(std::move(step));
     return !on_step || on_step(trial_.steps.back());
   }
 
-  const systems::System& system_;
   const Evaluation& evaluation_;
-  const TrialOptions& options_;
   bool limited_;
-  Rig rig_;
+  TrialRig& rig_;
   explore::Explorer explorer_;
   Trial& trial_;
+  Kept kept_;  ///< since the step before
   explore::TrainingSummary newest_;
 };
 
@@ -203,7 +220,19 @@ Trial run_trial(const systems::System& system, const Evaluation& evaluation, con
 void run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
                const OnTrialStep& on_step, Trial& trial) {
   options.validate(system);
-  Run(system, evaluation, options, make_explorer(system, options), trial).run(on_step);
+  explore::Explorer explorer = make_explorer(system, options);
+  const explore::ExploreOptions& e = explorer.options();
+  const InitialControls initial{
+      .controls = options.initial_controls.value_or(systems::random_controls(system, e.initial, {}, e.seed, e.trial)),
+      .fixed = options.initial_controls.has_value()};
+  systems::check_in_control_box(system, initial.controls);
+  SimulatedRig rig(system, e);
+  Run(evaluation, std::move(explorer), rig, trial).run(initial, on_step);
+}
+
+void run_trial(explore::Explorer explorer, TrialRig& rig, const Evaluation& evaluation, const OnTrialStep& on_step,
+               Trial& trial) {
+  Run(evaluation, std::move(explorer), rig, trial).run({}, on_step);
 }
 
 }  // namespace gpilot::trials

@@ -14,8 +14,25 @@
 #include "gpilot/trials/evaluation.hpp"
 #include "gpilot/trials/trial_record.hpp"
 
-/// One exploration of a simulated system, judged after every step.
+/// One exploration of a simulated system or a rig, judged after every step.
 namespace gpilot::trials {
+
+/// What came back from a step.
+struct Measured {
+  Vector applied;         ///< [P]
+  Vector outputs;         ///< [E], NaN = missing
+  bool violated = false;  ///< the outputs, true ones where they are known, lie outside their limits
+};
+
+/// What a trial explores.
+class TrialRig {
+ public:
+  virtual ~TrialRig() = default;
+  /// Begins a sequence and tells the exploration how.
+  virtual void begin(explore::Explorer& explorer) = 0;
+  /// Applies a control for one step; nothing if it could not be done, and a new sequence must begin.
+  virtual std::optional<Measured> apply(VectorRef control) = 0;
+};
 
 struct TrialOptions {
   /// How it explores. Trials with the same (seed, trial) share x_0, initial controls and noise. With limits the random
@@ -74,5 +91,8 @@ Trial run_trial(const systems::System& system, const Evaluation& evaluation, con
 /// is by then: the steps done, all measurements, and the last model if there is one.
 void run_trial(const systems::System& system, const Evaluation& evaluation, const TrialOptions& options,
                const OnTrialStep& on_step, Trial& trial);
+/// The same for any rig; the exploration draws the initial controls.
+void run_trial(explore::Explorer explorer, TrialRig& rig, const Evaluation& evaluation, const OnTrialStep& on_step,
+               Trial& trial);
 
 }  // namespace gpilot::trials

@@ -12,6 +12,7 @@
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/next_state.hpp"
 #include "gpilot/ssm/predict.hpp"
+#include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/structure.hpp"
 #include "gpilot/systems/system.hpp"
 #include "gpilot/trials/system_model.hpp"
@@ -192,6 +193,70 @@ TEST(Evaluation, SameBitsFromEveryThread) {
       EXPECT_EQ(metrics[i].value, expected[i].value);
     }
   }
+}
+
+/// Sequences of the pendulum as a rig would give them.
+RecordedTests recorded(const std::vector<Index>& lengths) {
+  RecordedTests tests{.inputs = {"c"}, .outputs = {"y_th"}, .sequences = {}, .turns = Vector::Zero(1)};
+  const TestSet set = make_test_set(*systems::make_system("pendulum"));
+  for (std::size_t n = 0; n < lengths.size(); ++n) {
+    const ssm::Sequence& s = set.sequences[n];
+    tests.sequences.push_back({s.controls.topRows(lengths[n]), s.outputs.topRows(lengths[n])});
+  }
+  return tests;
+}
+
+/// Free runs of a recorded sequence, with what was measured as the truth and its noise in the intervals.
+TEST(RecordedEvaluation, IsTheProtocolOneSequenceAtATime) {
+  RecordedTests tests = recorded({61, 37, 24, 61, 15});
+  tests.sequences[3].broad_start = true;
+  tests.sequences[1].outputs(20, 0) = std::numeric_limits<double>::quiet_NaN();
+  const ssm::Model model = tame_model();
+  const ssm::Predictor predictor(model, model.gp);
+  double mean = 0.0;
+  double unit = 0.0;
+  ssm::column_statistics(tests.sequences, 0, 0.0, mean, unit);
+  double squares = 0.0;
+  double inside = 0.0;
+  double values = 0.0;
+  const std::vector<std::vector<Index>> starts{{0, 10, 25, 40}, {0, 10, 25}, {0, 10}, {10, 25, 40}, {0}};
+  for (std::size_t n = 0; n < starts.size(); ++n) {
+    for (const Index start : starts[n]) {
+      const ssm::Sequence& s = tests.sequences[n];
+      const Index rows = std::min<Index>(start + 21, s.rows());
+      const ssm::Prediction run = predictor.free_run({s.controls.topRows(rows), s.outputs.topRows(rows), s.broad_start},
+                                                     {.warmup = start == 0 ? 0 : start + 1, .draws = 0});
+      for (Index row = start + 1; row < rows; ++row) {
+        if (!std::isnan(s.outputs(row, 0))) {
+          const double error = run.mean(row, 0) - s.outputs(row, 0);
+          squares += std::pow(std::clamp(error / unit, -10.0, 10.0), 2);
+          inside += std::abs(error) <= 1.6448536269514722 * run.sd(row, 0) ? 1.0 : 0.0;
+          values += 1.0;
+        }
+      }
+    }
+  }
+  const std::vector<Metric> metrics = Evaluation(tests).evaluate(model);
+  EXPECT_NEAR(value(metrics, "rmse"), std::sqrt(squares / values), 1e-9);
+  EXPECT_NEAR(value(metrics, "coverage90"), inside / values, 1e-9);
+}
+
+TEST(RecordedEvaluation, HoldingTheLastValueOfARampHasAClosedForm) {
+  RecordedTests tests{.inputs = {"c"}, .outputs = {"y"}, .sequences = {}, .turns = Vector::Zero(1)};
+  tests.sequences.push_back({Matrix::Zero(21, 1), Vector::LinSpaced(21, 0.0, 20.0)});
+  double mean = 0.0;
+  double sd = 0.0;
+  ssm::column_statistics(tests.sequences, 0, 0.0, mean, sd);
+  // From row 0 over 20 steps and from row 10 over 10: sums of squares 1 + 4 + ..
+  EXPECT_NEAR(Evaluation(tests).held_rmse(), std::sqrt((2870.0 + 385.0) / 30.0) / sd, 1e-12);
+}
+
+TEST(RecordedEvaluation, RefusesTestsThatTellNothing) {
+  RecordedTests tests = recorded({8, 9});
+  EXPECT_NE(message_of<InputError>([&] { Evaluation{tests}; }).find("no free run of 10 steps"), std::string::npos);
+  tests = recorded({61});
+  tests.sequences[0].outputs.setConstant(0.5);
+  EXPECT_NE(message_of<InputError>([&] { Evaluation{tests}; }).find("'y_th' does not move"), std::string::npos);
 }
 
 /// A model of the kink's columns, scales other than one.
