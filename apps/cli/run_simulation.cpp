@@ -143,6 +143,7 @@ Json step_json(const System& system, const TrialStep& step, const ssm::Sequence&
       {"safe", c.safe},
       {"reference_sd", c.reference_sd},
       {"note", c.note},
+      {"fallback", c.fallback},
       {"seconds",
        {{"choose", step.choose_seconds}, {"train", step.train_seconds}, {"evaluate", step.evaluate_seconds}}},
       {"metrics", metrics}};
@@ -279,15 +280,18 @@ void print_summary(const RunArguments& arguments, const System& system, const tr
   for (const trials::Metric& metric : last.metrics) {
     metrics[metric.name] = metric.value;
   }
-  const Json summary = {{"directory", arguments.output},
-                        {"system", system.spec().name},
-                        {"strategy", arguments.explore.strategy},
-                        {"seed", arguments.explore.seed},
-                        {"steps", trial.steps.size() - 1},
-                        {"rows", trial.data.rows()},
-                        {"status", name(last.training.status)},
-                        {"metrics", metrics},
-                        {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
+  const Json summary = {
+      {"directory", arguments.output},
+      {"system", system.spec().name},
+      {"strategy", arguments.explore.strategy},
+      {"seed", arguments.explore.seed},
+      {"steps", trial.steps.size() - 1},
+      {"rows", trial.data.rows()},
+      {"status", name(last.training.status)},
+      {"metrics", metrics},
+      {"random_after_failure",
+       std::ranges::count_if(trial.steps, [](const TrialStep& step) { return step.choice.fallback; })},
+      {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
   fmt::print("{}\n", summary.dump(2));
 }
 
@@ -340,6 +344,14 @@ void run_simulation(const RunArguments& arguments) {
     print_violations(options, trial);
   }
   print_summary(arguments, *system, trial);
+  const auto drawn = [](const TrialStep& step) { return step.choice.fallback; };
+  if (const auto random = std::ranges::count_if(trial.steps, drawn); random > 0) {
+    std::fflush(stdout);
+    const auto last = std::find_if(trial.steps.rbegin(), trial.steps.rend(), drawn);
+    throw std::runtime_error(
+        fmt::format("{} of {} controls were random, since training or choosing failed; the last time, in step {}: {}",
+                    random, done, last->step, last->choice.note));
+  }
 }
 
 }  // namespace gpilot::cli
