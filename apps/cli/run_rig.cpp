@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "describe_model.hpp"
 #include "describe_study.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/study/rig_run.hpp"
@@ -113,6 +114,12 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
   }
   if (summary.failed_trainings > 0) {
     fmt::print("{} training(s) failed; the model before decided, or chance\n", summary.failed_trainings);
+  }
+  if (trainings > 0) {
+    const ssm::FitStatus status = study.trainings().back().summary.status;
+    if (const std::string words = explanation(status); !words.empty()) {
+      fmt::print("the newest training ended with '{}': {}\n", name(status), words);
+    }
   }
   fmt::print("'gpilot show {}' says where the study stands, 'gpilot export {} --csv' gives its data\n", study.path(),
              study.path());

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controls_file.hpp"
+#include "describe_model.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/version.hpp"
 #include "gpilot/explore/region.hpp"
@@ -233,6 +234,26 @@ class Record {
   }
 }
 
+/// What the criterion of a strategy is measured in.
+std::string_view criterion_unit(std::string_view strategy) {
+  if (strategy == "imse" || strategy == "auto") {
+    return "reduction of the model's mean variance where it will be used, scaled units";
+  }
+  return strategy == "local" ? "minus the mean squared distance from the point aimed at, scaled units" : "nats";
+}
+
+/// What the columns are measured in.
+void print_units(std::FILE* stream, const System& system, const TrialOptions& options) {
+  const bool is_map = system.is_map();  // its error is that of the function itself
+  fmt::print(stream, "rmse: {}",
+             is_map ? "of the learned function, in the units of the data"
+                    : "of free runs, in standard deviations of the test outputs");
+  if (!options.explore.strategy.starts_with("rand")) {
+    fmt::print(stream, "; criterion: {}", criterion_unit(options.explore.strategy));
+  }
+  fmt::print(stream, "\n");
+}
+
 void print_header(std::FILE* stream) {
   fmt::print(stream, "{:>4} {:>6} {:>9} {:>11} {:>8} {:>8}  {}\n", "step", "points", "rmse", "criterion", "choose_s",
              "train_s", "training");
@@ -274,6 +295,9 @@ void print_summary(const RunArguments& arguments, const System& system, const tr
   if (arguments.format == Format::kText) {
     fmt::print("wrote run.json, steps.jsonl, data.csv ({} rows of {}) and model.json to {}\n", trial.data.rows(),
                system.spec().name, arguments.output);
+    if (const std::string words = explanation(last.training.status); !words.empty()) {
+      fmt::print("the newest training ended with '{}': {}\n", name(last.training.status), words);
+    }
     return;
   }
   Json metrics;
@@ -317,6 +341,7 @@ void run_simulation(const RunArguments& arguments) {
   const auto on_step = [&](const TrialStep& step) {
     record.add(step_json(*system, step, trial.data));
     if (step.step == 0) {
+      print_units(progress, *system, options);
       print_header(progress);
     }
     print_step(progress, step, options.explore.initial);
