@@ -250,4 +250,8 @@ Json study_json(const Study& study) {
   return json;
 }
 
+std::string study_json_text(const Study& study) {
+  return study_json(study).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace gpilot::cli

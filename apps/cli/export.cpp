@@ -112,7 +112,7 @@ void run_export(const CLI::App& command, const ExportArguments& arguments) {
   if (arguments.model) {
     text = io::format_model(*model_of(study, arguments.step));
   } else if (arguments.json) {
-    text = study_json(study).dump(2) + "\n";
+    text = study_json_text(study) + "\n";
   } else if (arguments.config) {
     text = study.config_text();
   } else {

@@ -98,7 +98,7 @@ void show_study(const ShowArguments& arguments) {
   const study::Study study = study::Study::open(arguments.file, study::Access::kRead);
   note_damage(study);
   if (arguments.format == Format::kJson) {
-    fmt::print("{}\n", study_json(study).dump(2));
+    fmt::print("{}\n", study_json_text(study));
     return;
   }
   print_study(study, parse_count("--last", arguments.last, 0));
