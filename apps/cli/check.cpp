@@ -90,15 +90,22 @@ std::string limit_words(const plan::OutputLimits& limits, Index e) {
   return words.empty() ? "" : fmt::format(", kept{} with probability {}", words, 1.0 - limits.delta);
 }
 
+std::string plausible_words(const Box& plausible, Index e) {
+  return std::isfinite(plausible.low(e)) || std::isfinite(plausible.high(e))
+             ? fmt::format("; not learned from outside {:.6g} to {:.6g}", plausible.low(e), plausible.high(e))
+             : "";
+}
+
 void print_outputs(const StudyConfig& c) {
   fmt::print("Outputs (measured every {} s)\n", c.model.dt);
   for (Index e = 0; e < c.model.C.rows(); ++e) {
     const std::string& name = name_of(c.model.outputs, e);
     const ssm::Range* range = range_of(c.model, name);
-    fmt::print("  {}: measures the state {}, expected {}, noise {}{}\n", with_unit(name, name_of(c.output_units, e)),
+    fmt::print("  {}: measures the state {}, expected {}, noise {}{}{}\n", with_unit(name, name_of(c.output_units, e)),
                name_of(c.model.states, state_of(c.model, e)),
                range != nullptr ? fmt::format("from {} to {}", range->low, range->high) : "anywhere",
-               sd_words(c.model.output_sd, e), limit_words(c.explore.limits, e));
+               sd_words(c.model.output_sd, e), limit_words(c.explore.limits, e),
+               plausible_words(c.explore.plausible, e));
   }
 }
 
@@ -248,7 +255,9 @@ Json channels_json(const StudyConfig& c) {
                        {"range", range_json(range_of(c.model, name))},
                        {"noise_sd", number_or_null(c.model.output_sd, e)},
                        {"limit_low", number_or_null(c.explore.limits.low, e)},
-                       {"limit_high", number_or_null(c.explore.limits.high, e)}});
+                       {"limit_high", number_or_null(c.explore.limits.high, e)},
+                       {"plausible_low", number_or_null(c.explore.plausible.low, e)},
+                       {"plausible_high", number_or_null(c.explore.plausible.high, e)}});
   }
   Json states = Json::array();
   for (Index d = 0; d < static_cast<Index>(c.model.states.size()); ++d) {

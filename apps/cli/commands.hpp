@@ -20,6 +20,7 @@ void add_check(CLI::App& app);
 void add_run(CLI::App& app);
 void add_ask(CLI::App& app);
 void add_tell(CLI::App& app);
+void add_void(CLI::App& app);
 void add_export(CLI::App& app);
 void add_import(CLI::App& app);
 void add_compare(CLI::App& app);
@@ -27,8 +28,9 @@ void add_key_tables(CLI::App& app);
 
 /// All subcommands, in the order in which --help lists them.
 inline constexpr void (*kCommands[])(CLI::App&) = {
-    add_systems, add_simulate, add_fit, add_show, add_predict, add_score,  add_transition, add_criterion,  add_init,
-    add_check,   add_run,      add_ask, add_tell, add_export,  add_import, add_compare,    add_key_tables,
+    add_systems,    add_simulate,  add_fit,    add_show,   add_predict, add_score,
+    add_transition, add_criterion, add_init,   add_check,  add_run,     add_ask,
+    add_tell,       add_void,      add_export, add_import, add_compare, add_key_tables,
 };
 
 }  // namespace gpilot::cli

@@ -136,8 +136,8 @@ ComparisonOutcome run_with_progress(const ComparisonOptions& options, const Comp
     }
     line.show(progress.fraction, text);
   };
-  execution.on_damaged = [](const std::string& file) {
-    fmt::print(stderr, "gpilot: note: {} was damaged, so its trial counts as not done\n", file);
+  execution.on_damaged = [](const std::string& why) {
+    fmt::print(stderr, "gpilot: note: {}; the file was damaged, so its trial counts as not done\n", why);
   };
   return trials::run_comparison(options, arguments.output, execution);
 }

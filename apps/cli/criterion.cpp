@@ -205,7 +205,7 @@ void print_summary(const CriterionArguments& arguments, const ssm::ModelSpec& sp
   for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
     best.push_back(fmt::format("{} = {:.6g}", spec.inputs[i], landscape.best(static_cast<Index>(i))));
   }
-  fmt::print("{} is largest at {}: {:.6g}; over the {} points of the grid it goes from {:.6g} to {:.6g}\n",
+  fmt::print("{} is largest at {}: {:.6g} nats; over the {} points of the grid it goes from {:.6g} to {:.6g} nats\n",
              arguments.criterion, fmt::join(best, ", "), landscape.best_value, landscape.values.size(), low, high);
   if (filtered) {
     fmt::print("the state is the filter's at the end of {}, which is not the training's recording: {}\n",

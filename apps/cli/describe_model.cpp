@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -48,8 +49,11 @@ std::vector<std::size_t> by_relevance(const RowSummary& row) {
 /// What was chosen and why.
 std::string choice(const ssm::FitReport& report) {
   const auto best = std::ranges::max_element(report.candidates, {}, &ssm::Candidate::predictive_density);
-  if (report.candidates.size() < 2 || best->name != report.chosen) {
+  if (report.candidates.size() < 2) {
     return fmt::format("{}, by the method asked for", report.chosen);
+  }
+  if (best->name != report.chosen) {
+    return fmt::format("{}; the predictive density of {} is higher, but did not decide", report.chosen, best->name);
   }
   return fmt::format(
       "{}, the best predictive density (mean log density of an output, a few steps ahead);\n"
@@ -119,7 +123,7 @@ void print_functions(const Summary& summary) {
       continue;
     }
     const std::string share =
-        row.explained ? fmt::format("; explains {:.1f} % of the motion", 100.0 * *row.explained) : "";
+        row.explained ? fmt::format("; explains {:.1f} % of how it changes", 100.0 * *row.explained) : "";
     fmt::print("  {}: linear part {}{}\n", row.state, linear_text(row.weights, row.offset, summary.terms), share);
     if (row.length_scales.size() == 0) {
       continue;
@@ -147,11 +151,36 @@ void print_identification(const ssm::FitReport& report, std::size_t width) {
     fmt::print("{} {:<{}}  {:>22}\n", candidate.name == report.chosen ? "*" : " ", candidate.name, width, error);
   }
   fmt::print("  chosen: {}; {}\n", report.chosen, report.reason);
+  const auto least = std::ranges::min_element(report.candidates, {}, [](const ssm::Candidate& c) {
+    return std::isnan(c.validation) ? std::numeric_limits<double>::infinity() : c.validation;
+  });
+  const auto chosen = std::ranges::find(report.candidates, report.chosen, &ssm::Candidate::name);
+  if (chosen != report.candidates.end() && least->validation < chosen->validation) {
+    fmt::print(
+        "  {} errs less in this table, which is over left-out rows; the choice also counts the errors over the rows\n"
+        "  that a candidate was trained on, and prefers the simpler of two that are close\n",
+        least->name);
+  }
   fmt::print("  calibration: {}\n", report.calibration);
   fmt::print("  status: {}{}{}\n", name(report.status), report.message.empty() ? "" : ": ", report.message);
 }
 
 }  // namespace
+
+std::string explanation(ssm::FitStatus status) {
+  switch (status) {
+    case ssm::FitStatus::kIterationLimit:
+      return "training ended before the bound had settled, or without a test of it: more rounds or epochs may improve "
+             "the "
+             "model a little";
+    case ssm::FitStatus::kMotionAsNoise:
+      return "the model explains less than half of how a state changes from row to row and takes the rest for random "
+             "disturbance, as is usual while there are few measurements; if it stays so, its predictions are poor "
+             "beyond a few steps";
+    default:
+      return "";
+  }
+}
 
 void print_training(const Model& model) {
   const ssm::FitReport& report = model.report;

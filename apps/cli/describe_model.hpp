@@ -20,6 +20,9 @@ void print_noises(const ssm::Model& model, const ssm::Summary& summary);
 void print_functions(const ssm::Summary& summary);
 void print_training(const ssm::Model& model);
 
+/// What a status that is no plain success means for whoever uses the model, a sentence; "" for the others.
+std::string explanation(ssm::FitStatus status);
+
 /// All of it for machines.
 nlohmann::ordered_json model_json(const ssm::Model& model);
 

@@ -67,6 +67,21 @@ void print_newest_training(const Study& study) {
   }
 }
 
+/// What was told and is not learned from.
+void print_set_aside(const Study& study) {
+  const Index voided = std::ranges::count(study.steps(), true, &StepRecord::voided);
+  const Index absurd = std::ranges::count_if(study.steps(), [&](const StepRecord& step) {
+    return !step.voided && !implausible_words(study.config(), step.outputs).empty();
+  });
+  if (voided + absurd > 0) {
+    fmt::print("            {} voided, {} not plausible: kept, but not learned from\n", voided, absurd);
+  }
+  if (const Index random = std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.fallback; });
+      random > 0) {
+    fmt::print("            {} under a random control, since training or choosing had failed\n", random);
+  }
+}
+
 void print_position(const Study& study) {
   const study::SequenceRecord* current = study.current_sequence();
   if (const StepRecord* waiting = study.pending()) {
@@ -93,8 +108,8 @@ std::string step_heading(const study::StudyConfig& config) {
 }
 
 std::string step_line(const study::StudyConfig& config, const StepRecord& step) {
-  std::string line =
-      fmt::format("{:>5} {:>4} {:<8} {:<7}", step.id, step.sequence, name(step.choice.phase), name(step.status));
+  std::string line = fmt::format("{:>5} {:>4} {:<8} {:<7}", step.id, step.sequence, name(step.choice.phase),
+                                 step.voided ? "voided" : name(step.status));
   const Vector& control = step.status == StepStatus::kTold ? step.applied : step.choice.control;
   for (Index p = 0; p < static_cast<Index>(config.model.inputs.size()); ++p) {
     line += fmt::format(" {:>{}}", number(control, p), kWidth);
@@ -104,6 +119,11 @@ std::string step_line(const study::StudyConfig& config, const StepRecord& step) 
   }
   if (!step.choice.safe) {
     line += "  " + no_safe_plan(step.choice.violation);
+  }
+  if (step.voided) {
+    line += fmt::format("  not learned from: {}", step.void_reason);
+  } else if (const std::string words = implausible_words(config, step.outputs); !words.empty()) {
+    line += fmt::format("  not learned from: {}", words);
   }
   const std::string& remark = step.reason.empty() ? step.choice.note : step.reason;
   return remark.empty() ? line : line + "  " + remark;
@@ -124,6 +144,7 @@ void print_study(const Study& study, Index newest_steps) {
   if (const Index late = study.late_tells(); late > 0) {
     fmt::print("            {} late answer(s) are kept, but not learned from\n", late);
   }
+  print_set_aside(study);
   print_position(study);
   print_newest_training(study);
   const std::vector<study::SessionRecord> sessions = study.sessions();
@@ -178,6 +199,8 @@ Json study_json(const Study& study) {
          {"u", list(s.choice.control)},
          {"u_applied", list(s.applied)},
          {"y", list(s.outputs)},
+         {"voided", s.voided ? Json(s.void_reason) : Json()},
+         {"implausible", text_or_null(implausible_words(config, s.outputs))},
          {"t", s.rig_time ? Json(*s.rig_time) : Json()},
          {"training", s.training > 0 ? Json(s.training) : Json()},
          {"criterion", s.choice.criterion},
@@ -187,8 +210,20 @@ Json study_json(const Study& study) {
          {"reference_sd", s.choice.reference_sd},
          {"plan", s.choice.plan.rows() > 0 ? Json(list(Vector(s.choice.plan.transpose().reshaped()))) : Json()},
          {"reason", text_or_null(s.reason.empty() ? s.choice.note : s.reason)},
+         {"random_after_failure", s.choice.fallback},
          {"asked_at", s.asked_at},
          {"closed_at", text_or_null(s.closed_at)}});
+  }
+  json["corrections"] = Json::array();
+  for (const study::CorrectionRecord& c : study.corrections()) {
+    json["corrections"].push_back({{"step", c.step > 0 ? Json(c.step) : Json()},
+                                   {"sequence", c.sequence > 0 ? Json(c.sequence) : Json()},
+                                   {"voids", c.voids},
+                                   {"why", c.why},
+                                   {"u_before", list(c.applied)},
+                                   {"y_before", list(c.outputs)},
+                                   {"voided_before", c.voided},
+                                   {"made_at", c.made_at}});
   }
   json["trainings"] = Json::array();
   for (const study::TrainingRecord& t : study.trainings()) {
@@ -213,6 +248,10 @@ Json study_json(const Study& study) {
                                 {"note", text_or_null(s.note)}});
   }
   return json;
+}
+
+std::string study_json_text(const Study& study) {
+  return study_json(study).dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace gpilot::cli

@@ -11,6 +11,8 @@ void print_study(const study::Study& study, Index newest_steps);
 
 /// Everything that happened, models apart.
 nlohmann::ordered_json study_json(const study::Study& study);
+/// The same as text. What a damaged record has that is no UTF-8 is replaced: it must not hide the rest.
+std::string study_json_text(const study::Study& study);
 
 /// The heading and a line for each step of a table on a terminal.
 std::string step_heading(const study::StudyConfig& config);

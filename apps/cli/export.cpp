@@ -12,8 +12,10 @@
 #include "gpilot/io/model_file.hpp"
 #include "gpilot/io/table.hpp"
 #include "gpilot/io/writable.hpp"
+#include "gpilot/ssm/model.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
+#include "study_options.hpp"
 
 namespace gpilot::cli {
 namespace {
@@ -24,12 +26,16 @@ struct ExportArguments {
   bool csv = false;
   bool json = false;
   bool model = false;
+  std::string step;
   bool config = false;
   std::string sequence;
   std::string output = "-";
 };
 
-/// All rows that have been measured: sequence, step (0 = before the first), t, inputs, outputs.
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// All rows that have been measured: sequence, step (0 = before the first), t, inputs, outputs. What is not learned
+/// from is missing.
 io::Table rows_of(const study::Study& study, Index only_sequence) {
   const ssm::ModelSpec& spec = study.config().model;
   const auto P = static_cast<Index>(spec.inputs.size());
@@ -40,7 +46,7 @@ io::Table rows_of(const study::Study& study, Index only_sequence) {
       continue;
     }
     const auto row = [&](Index step, Index t, const Vector& outputs) {
-      Vector values = Vector::Constant(3 + P + E, std::numeric_limits<double>::quiet_NaN());
+      Vector values = Vector::Constant(3 + P + E, kNaN);
       values(0) = static_cast<double>(sequence.id);
       values(1) = static_cast<double>(step);
       values(2) = static_cast<double>(t) * spec.dt;
@@ -48,12 +54,13 @@ io::Table rows_of(const study::Study& study, Index only_sequence) {
       rows.push_back(values);
     };
     const std::size_t first = rows.size();
-    row(0, 0, sequence.outputs);
+    row(0, 0, study.config().explore.learnable(sequence.outputs));
     Index t = 0;
     for (const study::StepRecord& step : study.steps()) {
       if (step.sequence == sequence.id && step.status == study::StepStatus::kTold) {
         rows.back().segment(3, P) = step.applied;
-        row(step.id, ++t, step.outputs);
+        row(step.id, ++t,
+            step.voided ? Vector(Vector::Constant(E, kNaN)) : study.config().explore.learnable(step.outputs));
       }
     }
     if (t == 0) {
@@ -75,19 +82,37 @@ io::Table rows_of(const study::Study& study, Index only_sequence) {
   return table;
 }
 
+/// The newest model, or the one that there was after a step.
+std::shared_ptr<const ssm::Model> model_of(const study::Study& study, const std::string& step_text) {
+  if (step_text.empty()) {
+    if (study.model() == nullptr) {
+      throw InputError(fmt::format("{}: there is no model yet", study.path()));
+    }
+    return study.model();
+  }
+  const Index step = parse_count("--step", step_text, 1);
+  if (step > static_cast<Index>(study.steps().size())) {
+    throw InputError(fmt::format("--step: {}, but the study has {} step(s)", step, study.steps().size()));
+  }
+  const std::shared_ptr<const ssm::Model> model = study.model_at(step);
+  if (!model) {
+    throw InputError(fmt::format("{}: there was no model yet after step {}", study.path(), step));
+  }
+  return model;
+}
+
 void run_export(const CLI::App& command, const ExportArguments& arguments) {
   refuse_ignored(command,
-                 {{{"--sequence"}, !arguments.json && !arguments.model && !arguments.config, "goes with --csv"}});
+                 {{{"--sequence"}, !arguments.json && !arguments.model && !arguments.config, "goes with --csv"},
+                  {{"--step"}, arguments.model, "goes with --model"}});
   const study::Study study = study::Study::open(arguments.study, study::Access::kRead);
+  note_damage(study);
   const Index sequence = arguments.sequence.empty() ? 0 : parse_count("--sequence", arguments.sequence, 1);
   std::string text;
   if (arguments.model) {
-    if (study.model() == nullptr) {
-      throw InputError(fmt::format("{}: there is no model yet", arguments.study));
-    }
-    text = io::format_model(*study.model());
+    text = io::format_model(*model_of(study, arguments.step));
   } else if (arguments.json) {
-    text = study_json(study).dump(2) + "\n";
+    text = study_json_text(study) + "\n";
   } else if (arguments.config) {
     text = study.config_text();
   } else {
@@ -120,15 +145,21 @@ void add_export(CLI::App& app) {
   config->excludes(csv)->excludes(json)->excludes(model);
   command->add_option("--sequence", arguments->sequence, "the rows of one sequence only, e.g. for 'gpilot fit'")
       ->type_name("K");
+  command->add_option("--step", arguments->step, "the model as it was after this step, trained again if need be")
+      ->type_name("K");
   command->add_option("-o,--output", arguments->output, "the file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
   command->footer(
       "The CSV has the columns sequence, step (0 is the row before the first step), t, the inputs and the outputs; a\n"
-      "row's inputs are what was applied from it on. Reading a study does not disturb the run that writes it. "
-      "Examples:\n"
+      "row's inputs are what was applied from it on; outputs that were voided or are not plausible are empty. The "
+      "study\n"
+      "keeps its newest models; an older one is trained again from the first measurement on, which takes as long as "
+      "it\n"
+      "did then. Reading a study does not disturb the run that writes it. Examples:\n"
       "  gpilot export rig.study --csv -o rig.csv\n"
       "  gpilot export rig.study --model -o model.json\n"
+      "  gpilot export rig.study --model --step 20 -o model20.json\n"
       "  gpilot export rig.study --json | less");
   command->callback([arguments, command] { run_export(*command, *arguments); });
 }

@@ -161,9 +161,13 @@ void check_fit_options(const FitArguments& a, bool identified) {
   const StateKind kind = identified ? identify_options_from(a).structure : StateKind::kAuto;
   const bool linear = identified && kind == StateKind::kLinear;
   const std::string not_with = fmt::format("not with {}", inference::name(method));
+  const bool named = !a.states.empty() && a.states.find_first_not_of("0123456789") != std::string::npos;
   refuse_ignored(
       *a.command,
-      {{a.of_declared, !identified,
+      {{{"--offset-per-recording"},
+        !named || a.linear || !a.structure.empty(),
+        fmt::format("goes with identified states (--states N), and --states {} declares them", a.states)},
+       {a.of_declared, !identified,
         "goes with declared states (--states NAME,.. or --structure declared), and here they are identified"},
        {{"--order", "--dead-time", "--lags", "--offset-per-recording"},
         identified,

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "describe_model.hpp"
 #include "describe_study.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/study/rig_run.hpp"
@@ -83,10 +85,19 @@ class Printer {
 void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
   const std::size_t trainings = study.trainings().size();
   if (arguments.format == Format::kJson) {
-    const nlohmann::ordered_json json = {
-        {"study", study.path()},    {"measurements", study.told()}, {"measured", summary.told},
-        {"failed", summary.failed}, {"restarts", summary.restarts}, {"missed_deadlines", summary.missed},
-        {"trainings", trainings},   {"stopped", summary.stopped},   {"sure_enough", summary.sure_enough}};
+    const nlohmann::ordered_json json = {{"study", study.path()},
+                                         {"measurements", study.told()},
+                                         {"measured", summary.told},
+                                         {"failed", summary.failed},
+                                         {"restarts", summary.restarts},
+                                         {"missed_deadlines", summary.missed},
+                                         {"trainings", trainings},
+                                         {"stopped", summary.stopped},
+                                         {"sure_enough", summary.sure_enough},
+                                         {"implausible", summary.implausible},
+                                         {"failed_trainings", summary.failed_trainings},
+                                         {"random_after_failure", summary.random},
+                                         {"random_because", summary.random_because}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
@@ -97,6 +108,18 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
              study.told(), summary.failed, summary.restarts);
   if (!std::isnan(arguments.period)) {
     fmt::print("{} deadline(s) missed of {} at a period of {} s\n", summary.missed, summary.told, arguments.period);
+  }
+  if (summary.implausible > 0) {
+    fmt::print("{} measurement(s) were not plausible: kept, but not learned from\n", summary.implausible);
+  }
+  if (summary.failed_trainings > 0) {
+    fmt::print("{} training(s) failed; the model before decided, or chance\n", summary.failed_trainings);
+  }
+  if (trainings > 0) {
+    const ssm::FitStatus status = study.trainings().back().summary.status;
+    if (const std::string words = explanation(status); !words.empty()) {
+      fmt::print("the newest training ended with '{}': {}\n", name(status), words);
+    }
   }
   fmt::print("'gpilot show {}' says where the study stands, 'gpilot export {} --csv' gives its data\n", study.path(),
              study.path());
@@ -147,6 +170,12 @@ void run_rig_study(const RunRigArguments& arguments) {
                                   summary.told, study.told(), path));
   }
   print_summary(arguments, study, summary);
+  if (summary.random > 0) {
+    std::fflush(stdout);
+    throw std::runtime_error(
+        fmt::format("{} of {} controls were random, since training or choosing failed; the last time: {}",
+                    summary.random, summary.told, summary.random_because));
+  }
 }
 
 }  // namespace gpilot::cli

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controls_file.hpp"
+#include "describe_model.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/version.hpp"
 #include "gpilot/explore/region.hpp"
@@ -143,6 +144,7 @@ Json step_json(const System& system, const TrialStep& step, const ssm::Sequence&
       {"safe", c.safe},
       {"reference_sd", c.reference_sd},
       {"note", c.note},
+      {"fallback", c.fallback},
       {"seconds",
        {{"choose", step.choose_seconds}, {"train", step.train_seconds}, {"evaluate", step.evaluate_seconds}}},
       {"metrics", metrics}};
@@ -232,6 +234,26 @@ class Record {
   }
 }
 
+/// What the criterion of a strategy is measured in.
+std::string_view criterion_unit(std::string_view strategy) {
+  if (strategy == "imse" || strategy == "auto") {
+    return "reduction of the model's mean variance where it will be used, scaled units";
+  }
+  return strategy == "local" ? "minus the mean squared distance from the point aimed at, scaled units" : "nats";
+}
+
+/// What the columns are measured in.
+void print_units(std::FILE* stream, const System& system, const TrialOptions& options) {
+  const bool is_map = system.is_map();  // its error is that of the function itself
+  fmt::print(stream, "rmse: {}",
+             is_map ? "of the learned function, in the units of the data"
+                    : "of free runs, in standard deviations of the test outputs");
+  if (!options.explore.strategy.starts_with("rand")) {
+    fmt::print(stream, "; criterion: {}", criterion_unit(options.explore.strategy));
+  }
+  fmt::print(stream, "\n");
+}
+
 void print_header(std::FILE* stream) {
   fmt::print(stream, "{:>4} {:>6} {:>9} {:>11} {:>8} {:>8}  {}\n", "step", "points", "rmse", "criterion", "choose_s",
              "train_s", "training");
@@ -273,21 +295,27 @@ void print_summary(const RunArguments& arguments, const System& system, const tr
   if (arguments.format == Format::kText) {
     fmt::print("wrote run.json, steps.jsonl, data.csv ({} rows of {}) and model.json to {}\n", trial.data.rows(),
                system.spec().name, arguments.output);
+    if (const std::string words = explanation(last.training.status); !words.empty()) {
+      fmt::print("the newest training ended with '{}': {}\n", name(last.training.status), words);
+    }
     return;
   }
   Json metrics;
   for (const trials::Metric& metric : last.metrics) {
     metrics[metric.name] = metric.value;
   }
-  const Json summary = {{"directory", arguments.output},
-                        {"system", system.spec().name},
-                        {"strategy", arguments.explore.strategy},
-                        {"seed", arguments.explore.seed},
-                        {"steps", trial.steps.size() - 1},
-                        {"rows", trial.data.rows()},
-                        {"status", name(last.training.status)},
-                        {"metrics", metrics},
-                        {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
+  const Json summary = {
+      {"directory", arguments.output},
+      {"system", system.spec().name},
+      {"strategy", arguments.explore.strategy},
+      {"seed", arguments.explore.seed},
+      {"steps", trial.steps.size() - 1},
+      {"rows", trial.data.rows()},
+      {"status", name(last.training.status)},
+      {"metrics", metrics},
+      {"random_after_failure",
+       std::ranges::count_if(trial.steps, [](const TrialStep& step) { return step.choice.fallback; })},
+      {"stopped", trial.stopped.empty() ? Json() : Json(trial.stopped)}};
   fmt::print("{}\n", summary.dump(2));
 }
 
@@ -313,6 +341,7 @@ void run_simulation(const RunArguments& arguments) {
   const auto on_step = [&](const TrialStep& step) {
     record.add(step_json(*system, step, trial.data));
     if (step.step == 0) {
+      print_units(progress, *system, options);
       print_header(progress);
     }
     print_step(progress, step, options.explore.initial);
@@ -340,6 +369,14 @@ void run_simulation(const RunArguments& arguments) {
     print_violations(options, trial);
   }
   print_summary(arguments, *system, trial);
+  const auto drawn = [](const TrialStep& step) { return step.choice.fallback; };
+  if (const auto random = std::ranges::count_if(trial.steps, drawn); random > 0) {
+    std::fflush(stdout);
+    const auto last = std::find_if(trial.steps.rbegin(), trial.steps.rend(), drawn);
+    throw std::runtime_error(
+        fmt::format("{} of {} controls were random, since training or choosing failed; the last time, in step {}: {}",
+                    random, done, last->step, last->choice.note));
+  }
 }
 
 }  // namespace gpilot::cli

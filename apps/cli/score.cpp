@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "gpilot/ssm/prediction.hpp"
+#include "gpilot/ssm/residual_tests.hpp"
 #include "new_data.hpp"
 #include "options.hpp"
 
@@ -23,6 +24,7 @@ using ssm::Scoreboard;
 
 struct ScoreArguments {
   NewDataArguments data;
+  std::string lags = "20";
   Format format = Format::kText;
 };
 
@@ -108,7 +110,39 @@ ordered_json to_json(const Scoreboard& board, const std::vector<std::string>& ou
           {"baselines", {{"mean", to_json(board.mean, outputs)}, {"linear", linear}}}};
 }
 
-void print_json(const NewData& data, const std::vector<Scoreboard>& boards) {
+/// The tests over recordings `first` to `last`, that one excluded.
+ssm::ResidualTests tests_of(const NewData& data, const std::vector<Scoreboard>& boards, std::size_t first,
+                            std::size_t last, Index lags) {
+  std::vector<ssm::ResidualRows> rows;
+  for (std::size_t k = first; k < last; ++k) {
+    rows.push_back({boards[k].residuals, data.recordings[k].sequence.controls});
+  }
+  return ssm::test_residuals(rows, lags);
+}
+
+ordered_json to_json(const ssm::CorrelationTest& test) {
+  return {{"statistic", test.statistic},
+          {"degrees", test.degrees},
+          {"p", test.p},
+          {"correlation", std::vector<double>(test.correlation.begin(), test.correlation.end())}};
+}
+
+/// {"y": {"count": .., "whiteness": {..}, "inputs": {"u": {..}}}}; correlations from lag 1 on, those of inputs from 0
+/// on.
+ordered_json to_json(const ssm::ResidualTests& tests, const ssm::ModelSpec& spec) {
+  ordered_json result = ordered_json::object();
+  for (std::size_t e = 0; e < spec.outputs.size(); ++e) {
+    ordered_json inputs = ordered_json::object();
+    for (std::size_t p = 0; p < spec.inputs.size(); ++p) {
+      inputs[spec.inputs[p]] = to_json(tests.inputs[e][p]);
+    }
+    result[spec.outputs[e]] = {
+        {"count", tests.count[e]}, {"whiteness", to_json(tests.whiteness[e])}, {"inputs", inputs}};
+  }
+  return result;
+}
+
+void print_json(const NewData& data, const std::vector<Scoreboard>& boards, Index lags) {
   const std::vector<std::string>& outputs = data.model.spec.outputs;
   const Scoreboard total = pooled(boards);
   ordered_json result = to_json(total, outputs);
@@ -117,10 +151,12 @@ void print_json(const NewData& data, const std::vector<Scoreboard>& boards) {
   result["draws"] = data.options.draws;
   result["diverged"] = total.diverged;
   result["seed"] = data.options.seed;
+  result["residuals"] = to_json(tests_of(data, boards, 0, boards.size(), lags), data.model.spec);
   for (std::size_t k = 0; k < boards.size() && boards.size() > 1; ++k) {
     ordered_json recording = {{"name", data.recordings[k].name}, {"rows", data.recordings[k].sequence.rows()}};
     recording.update(to_json(boards[k], outputs));
     recording["diverged"] = boards[k].diverged;
+    recording["residuals"] = to_json(tests_of(data, boards, k, k + 1, lags), data.model.spec);
     result["recordings"].push_back(recording);
   }
   fmt::print("{}\n", result.dump(2));
@@ -206,19 +242,55 @@ void print_pit(const NewData& data, const Score& score) {
   }
 }
 
+/// One line of the table of residual tests.
+void print_test(const std::string& output, std::size_t width, const std::string& what, const ssm::CorrelationTest& test,
+                Index first_lag) {
+  if (test.correlation.size() == 0) {
+    fmt::print("{:<{}}  {:<20}  {:>9}\n", output, width, what, "-");
+    return;
+  }
+  constexpr double kSurprising = 0.01;
+  Index at = 0;
+  test.correlation.cwiseAbs().maxCoeff(&at);
+  const std::string p = test.p < 1e-4 ? "<0.0001" : fmt::format("{:.4f}", test.p);
+  fmt::print("{:<{}}  {:<20}  {:>9.4g}  {:>7}  {:>7}  {:>7.3f} at lag {}{}\n", output, width, what, test.statistic,
+             test.degrees, p, test.correlation(at), at + first_lag,
+             test.p < kSurprising ? "  the model leaves something here" : "");
+}
+
+void print_residuals(const NewData& data, const std::vector<Scoreboard>& boards, Index lags) {
+  const ssm::ModelSpec& spec = data.model.spec;
+  const ssm::ResidualTests tests = tests_of(data, boards, 0, boards.size(), lags);
+  std::size_t width = std::string_view("output").size();
+  for (const std::string& name : spec.outputs) {
+    width = std::max(width, name.size());
+  }
+  fmt::print("\nOne-step residuals: white, and not correlated with inputs, if the model leaves nothing to learn\n");
+  fmt::print("{:<{}}  {:<20}  {:>9}  {:>7}  {:>7}  {}\n", "output", width, "test", "statistic", "degrees", "p",
+             "largest correlation");
+  for (std::size_t e = 0; e < spec.outputs.size(); ++e) {
+    print_test(spec.outputs[e], width, "white (Ljung-Box)", tests.whiteness[e], 1);
+    for (std::size_t p = 0; p < spec.inputs.size(); ++p) {
+      print_test(spec.outputs[e], width, "input " + spec.inputs[p], tests.inputs[e][p], 0);
+    }
+  }
+}
+
 void run_score(const ScoreArguments& arguments) {
+  const Index lags = parse_count("--residual-lags", arguments.lags, 1);
   const NewData data = load_new_data(arguments.data, Outputs::kRequired);
   std::vector<Scoreboard> boards;
   for (const NewRecording& recording : data.recordings) {
     boards.push_back(ssm::score_model(data.model, recording.sequence, data.options));
   }
   if (arguments.format == Format::kJson) {
-    print_json(data, boards);
+    print_json(data, boards, lags);
     return;
   }
   const Scoreboard board = pooled(boards);
   print_text(arguments, data, boards, board);
   print_pit(data, board.free_run);
+  print_residuals(data, boards, lags);
   if (board.diverged > 0) {
     fmt::print("\n{}\n", describe_diverged(data.options, board.diverged));
   }
@@ -230,16 +302,23 @@ void add_score(CLI::App& app) {
   const auto arguments = std::make_shared<ScoreArguments>();
   CLI::App* command = app.add_subcommand("score", "compare predictions with measured outputs, beside two baselines");
   add_new_data_options(*command, arguments->data);
+  command->add_option("--residual-lags", arguments->lags, "most rows between two residuals, or a residual and an input")
+      ->type_name("N")
+      ->capture_default_str();
   add_format(*command, arguments->format);
   command->footer(
-      "RMSE, negative log predictive density (NLPD, mean per value; lower is better) and the share of the values\n"
+      "RMSE (in the unit of the output), negative log predictive density (NLPD, mean per value; lower is better) and "
+      "the share of the values\n"
       "inside the central 50, 90 and 95 % intervals, over the measured outputs after the warm-up. 'free run' uses the\n"
       "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms "
       "says\n"
       "where the values fell in the predicted distribution. Baselines: the linear model that was fitted beside it\n"
       "(linear) and the training outputs' mean and standard deviation. Several files, or the sequences of a file with "
       "a\n"
-      "column 'sequence', are scored together and one by one; each has its warm-up. Examples:\n"
+      "column 'sequence', are scored together and one by one; each has its warm-up. The residuals are the errors of "
+      "'one\n"
+      "step' in units of their predicted sd: a small p says that they are correlated over time, or with an input so\n"
+      "many rows before, so that there is more to learn. Examples:\n"
       "  gpilot score model.json test.csv\n"
       "  gpilot score model.json monday.csv tuesday.csv --warmup 20\n"
       "  gpilot score model.json test.csv --warmup 10 --format json\n"

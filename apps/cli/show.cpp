@@ -11,6 +11,7 @@
 #include "gpilot/ssm/structure.hpp"
 #include "gpilot/study/study.hpp"
 #include "options.hpp"
+#include "study_options.hpp"
 
 namespace gpilot::cli {
 
@@ -95,8 +96,9 @@ void print_text(const std::string& path, const ssm::Model& model) {
 
 void show_study(const ShowArguments& arguments) {
   const study::Study study = study::Study::open(arguments.file, study::Access::kRead);
+  note_damage(study);
   if (arguments.format == Format::kJson) {
-    fmt::print("{}\n", study_json(study).dump(2));
+    fmt::print("{}\n", study_json_text(study));
     return;
   }
   print_study(study, parse_count("--last", arguments.last, 0));

@@ -9,6 +9,7 @@
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/read_text.hpp"
 #include "gpilot/study/config.hpp"
+#include "new_data.hpp"
 #include "options.hpp"
 
 namespace gpilot::cli {
@@ -20,15 +21,24 @@ study::Study open_or_create(const std::string& path, const std::string& config_p
     if (!exists) {
       throw InputError(fmt::format("{}: there is no such study; --config FILE.toml makes it", path));
     }
-    return study::Study::open(path);
+    study::Study opened = study::Study::open(path);
+    note_damage(opened);
+    return opened;
   }
   const std::string config = io::read_text(config_path, "a configuration");
   if (!exists) {
     return study::Study::create(path, config, config_path);
   }
   study::Study opened = study::Study::open(path);
+  note_damage(opened);
   opened.reconfigure(config, config_path);
   return opened;
+}
+
+void note_damage(const study::Study& study) {
+  for (const std::string& warning : study.warnings()) {
+    print_note(warning);
+  }
 }
 
 Vector parse_outputs(std::string_view option, std::string_view text) {

@@ -13,6 +13,9 @@ namespace gpilot::cli {
 /// the study's in what results depend on is an InputError that says where.
 study::Study open_or_create(const std::string& path, const std::string& config_path);
 
+/// What is damaged in a study and does not keep it from being used, on standard error.
+void note_damage(const study::Study& study);
+
 /// "0.3,nan,": numbers, with nan, null or nothing for a missing one.
 Vector parse_outputs(std::string_view option, std::string_view text);
 

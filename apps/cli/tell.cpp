@@ -23,6 +23,8 @@ struct TellArguments {
   std::string time;
   std::string status;
   std::string reason;
+  bool correct = false;
+  std::string why;
   Format format = Format::kText;
 };
 
@@ -44,6 +46,27 @@ void tell_failure(const TellArguments& arguments, Index step) {
                            arguments.status, with_units(config.model.inputs, config.input_units, config.explore.safe)));
 }
 
+/// What to say of outputs that are kept and not learned from; "" if there are none.
+std::string set_aside(const study::StudyConfig& config, const Vector& outputs) {
+  const std::string words = study::implausible_words(config, outputs);
+  return words.empty() ? "" : fmt::format("; careful: {}: kept, but not learned from", words);
+}
+
+void tell_correction(const TellArguments& arguments, Index step) {
+  const Vector outputs = parse_outputs("--y", arguments.outputs);
+  std::optional<Vector> applied;
+  if (!arguments.applied.empty()) {
+    applied = parse_numbers("--u", arguments.applied);
+  }
+  study::Study study = study::Study::open(arguments.study, study::Access::kRepair);
+  const bool changed = study.correct(step, outputs, applied, arguments.why);
+  print_result(arguments, step, changed ? "corrected" : "repeated",
+               changed ? "corrected; what was told before stays on record, models that had learned from it decide no "
+                         "more" +
+                             set_aside(study.config(), outputs)
+                       : "has these values already; nothing changed");
+}
+
 void tell_outputs(const TellArguments& arguments, Index step) {
   const Vector outputs = parse_outputs("--y", arguments.outputs);
   std::optional<Vector> applied;
@@ -57,7 +80,9 @@ void tell_outputs(const TellArguments& arguments, Index step) {
   study::Study study = study::Study::open(arguments.study);
   switch (study.tell(step, outputs, applied, time)) {
     case study::Told::kAccepted:
-      print_result(arguments, step, "accepted", fmt::format("told; the study has {} measurement(s)", study.told()));
+      print_result(
+          arguments, step, "accepted",
+          fmt::format("told; the study has {} measurement(s){}", study.told(), set_aside(study.config(), outputs)));
       break;
     case study::Told::kRepeated:
       print_result(arguments, step, "repeated", "has been told the same before; nothing changed");
@@ -77,8 +102,13 @@ void run_tell(const CLI::App& command, const TellArguments& arguments) {
     throw InputError("expected the outputs (--y) or a failure (--status), one of the two");
   }
   refuse_ignored(command, {{{"--u", "--time"}, given("--y"), "goes with --y, not with --status"},
-                           {{"--reason"}, given("--status"), "goes with --status"}});
-  if (!arguments.status.empty()) {
+                           {{"--reason"}, given("--status"), "goes with --status"},
+                           {{"--correct"}, given("--y"), "goes with --y"},
+                           {{"--time"}, !arguments.correct, "does not go with --correct, which keeps the time"},
+                           {{"--why"}, arguments.correct, "goes with --correct"}});
+  if (arguments.correct) {
+    tell_correction(arguments, step);
+  } else if (!arguments.status.empty()) {
     tell_failure(arguments, step);
   } else {
     tell_outputs(arguments, step);
@@ -101,11 +131,17 @@ void add_tell(CLI::App& app) {
   command->add_option("--status", arguments->status, "the step has no outputs: failed, unsafe or unknown")
       ->type_name("STATUS");
   command->add_option("--reason", arguments->reason, "why, for the record")->type_name("TEXT");
+  command->add_flag("--correct", arguments->correct,
+                    "other values for a step that was told; the old ones stay on record");
+  command->add_option("--why", arguments->why, "why they are corrected, for the record")->type_name("TEXT");
   add_format(*command, arguments->format);
   command->footer(
-      "On the disk when the command ends. The same told twice counts once, anything else is refused. Examples:\n"
+      "On the disk when the command ends. The same told twice counts once, anything else is refused, unless it is a\n"
+      "correction ('gpilot void' is for a measurement that is wrong and cannot be corrected). An output beyond\n"
+      "plausible_low and plausible_high of the configuration is kept, but not learned from. Examples:\n"
       "  gpilot tell rig.study --step 7 --y 0.31\n"
       "  gpilot tell rig.study --step 7 --y 0.31,nan --u 0.48\n"
+      "  gpilot tell rig.study --step 7 --y 0.031 --correct --why \"wrong unit\"\n"
       "  gpilot tell rig.study --step 7 --status failed --reason \"the motor stalled\"");
   command->callback([arguments, command] { run_tell(*command, *arguments); });
 }

@@ -37,6 +37,11 @@ expect_equal "filtered rows" "$(head -5 b.csv)" "$(head -5 a.csv)"
 for key in free_run one_step baselines mean linear '"90"' '"count"'; do
   grep -q "${key//\"/\\\"}" score.json || fail "$key is not in the score"
 done
+grep -q '"whiteness"' score.json || fail "no test of residuals in JSON"
+"$program" score model.json test.csv --residual-lags 3 >residuals.txt
+grep -q '^y_th  *white (Ljung-Box)  *[0-9.]*  *3  ' residuals.txt || fail "no test of residuals: $(cat residuals.txt)"
+grep -q '^y_th  *input c  *[0-9.]*  *4  ' residuals.txt || fail "no test against the input: $(cat residuals.txt)"
+expect_refused "--residual-lags: expected a whole number of at least 1" score model.json test.csv --residual-lags 0
 expect_equal "values" "$(grep -A1 '"count"' score.json | grep -c '"y_th": 17')" 5
 
 # Wrong input.

@@ -32,7 +32,8 @@ start_long_run() { # DIR
 
 # A run: a line a step, all files, the same bytes again (seconds apart).
 "$program" run pendulum --strategy totmi --steps 3 --initial 4 --seed 2 -o a >a.txt
-expect_equal "lines on stdout" "$(wc -l <a.txt)" 6
+expect_equal "lines on stdout" "$(wc -l <a.txt)" 7
+expect_line "standard deviations of the test outputs; criterion: nats" a.txt
 expect_equal "files" "$(find a -type f | sort | xargs)" "a/data.csv a/model.json a/run.json a/steps.jsonl"
 expect_equal "columns" "$(head -1 a/data.csv)" "t,c,y_th"
 expect_equal "rows" "$(wc -l <a/data.csv)" 9

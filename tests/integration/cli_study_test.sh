@@ -7,7 +7,7 @@ rig=$2
 # shellcheck source=tests/integration/support.sh
 . "$(dirname "$0")/support.sh"
 
-for command in run ask tell show export import; do
+for command in run ask tell void show export import; do
   "$program" "$command" --help | grep 'Examples:' >/dev/null || fail "$command --help has no examples"
 done
 
@@ -54,6 +54,44 @@ expect_equal "columns" "$(head -1 hand.csv)" "sequence,step,t,torque,angle"
 expect_equal "rows of the second sequence" "$(tail -2 hand.csv)" "$(printf '2,0,0,0.125,0.01\n2,3,0.1,,')"
 expect_refused "there is no model yet" export hand.study --model
 
+# Wrong measurements: voided, corrected, not plausible.
+"$program" void hand.study --step 1 --why "the sensor was loose" >void.txt
+expect_line "step 1: voided: its outputs stay on record and count as missing" void.txt
+"$program" void hand.study --step 1 --why "again" | grep 'nothing changed' >/dev/null || fail "voided twice"
+"$program" show hand.study >show.txt
+expect_line "1 voided, 0 not plausible: kept, but not learned from" show.txt
+expect_line "not learned from: the sensor was loose" show.txt
+expect_equal "a voided row" "$("$program" export hand.study | sed -n 3p)" "1,1,0.1,,"
+expect_refused "other values are a correction" tell hand.study --step 3 --y 0.2
+expect_refused "goes with --correct" tell hand.study --step 3 --y 0.2 --why x
+"$program" tell hand.study --step 3 --y 0.2 --correct --why "found it" >tell.txt
+expect_line "step 3: corrected; what was told before stays on record" tell.txt
+"$program" export hand.study --json >hand.json
+expect_line '"why": "found it"' hand.json
+expect_refused "status is 'unknown', so that nothing is learned from it" void hand.study --step 2 --why x
+expect_refused "one of the two" void hand.study --why x
+"$program" ask hand.study >/dev/null
+"$program" tell hand.study --step 4 --y 1e9 >tell.txt
+expect_line "careful: angle = 1e+09 rad is not plausible (expected -8 to 8 rad): kept, but not learned from" tell.txt
+"$program" show hand.study | grep 'not learned from: angle = 1e+09 rad' >/dev/null || fail "a spike is not shown"
+
+# A changed byte is told, with the step and the file, and can be mended.
+cp hand.study broken.study
+python3 - <<'END'
+data = open("broken.study", "rb").read()
+assert data.count(b"[1000000000.0]") == 1
+open("broken.study", "wb").write(data.replace(b"[1000000000.0]", b"[1000000001.0]"))
+END
+for command in "show broken.study" "ask broken.study" "export broken.study"; do
+  code=0
+  # shellcheck disable=SC2086
+  "$program" $command >/dev/null 2>broken.err || code=$?
+  expect_equal "exit code of $command" "$code" 1
+  expect_line "broken.study: damaged: step 4: the file does not hold what was measured (wrong checksum)" broken.err
+done
+"$program" void broken.study --step 4 --why damaged >/dev/null
+"$program" ask broken.study >/dev/null || fail "a mended study does not go on"
+
 # Ending early needs a strategy that looks at how sure the model is.
 sed -e 's/^# until_sd = 0.05 /until_sd = 0.05 /' -e 's/^strategy = .*/strategy = "totmi"/' rig.toml >sure.toml
 "$program" check sure.toml >sure.txt
@@ -84,6 +122,14 @@ expect_refused "--resume goes on with it" run rig.toml --rig "$rig" -o two.study
 expect_equal "in two parts" "$("$program" export two.study)" "$("$program" export one.study)"
 "$program" export one.study --model -o model.json >/dev/null
 "$program" show model.json >/dev/null || fail "the model of a study cannot be shown"
+for step in 5 6 7 8; do
+  "$program" export one.study --model --step "$step" -o "model$step.json" >/dev/null
+done
+cmp -s model8.json model.json || fail "the model after the last step is not the newest"
+cmp -s model5.json model6.json && fail "all steps have one model"
+expect_refused "there was no model yet after step 2" export one.study --model --step 2
+expect_refused "the study has 8 step(s)" export one.study --model --step 9
+expect_refused "goes with --model" export one.study --step 3
 expect_refused "goes with a simulated system" run rig.toml --rig "$rig" --seed 3
 expect_refused "goes with the configuration of a rig" run pendulum --rig "$rig" -o x
 expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
@@ -112,6 +158,26 @@ expect_equal "exit code after Ctrl-C" "$code" 130
 expect_line "--resume goes on with long.study" long.err
 expect_equal "no step waits" "$("$program" show long.study --format json | grep -c '"pending": null')" 1
 "$program" run rig.toml --rig "exec $rig --seed 1" --steps 1 -o long.study --resume >/dev/null || fail "cannot go on"
+
+# A rig that never measures anything: controls stay random, and the run says so.
+cat >blind.py <<'END'
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    answer = {"v": 1, "id": request["id"], "ok": True}
+    if request["op"] == "hello":
+        answer.update(can_reset=False, idempotent=False)
+    elif request["op"] == "step":
+        answer.update(y=[None], u_applied=request["u"])
+    print(json.dumps(answer), flush=True)
+    if request["op"] == "close":
+        break
+END
+code=0
+"$program" run rig.toml --rig "python3 blind.py" --steps 7 -o blind.study >blind.txt 2>blind.err || code=$?
+expect_equal "exit code of random controls" "$code" 1
+expect_line "2 of 7 controls were random, since training or choosing failed; the last time: drawn, since the training" blind.err
+expect_line "training(s) failed" blind.txt
 
 # A rig that fails again and again ends the run; nothing is lost.
 code=0

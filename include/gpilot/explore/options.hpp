@@ -24,6 +24,7 @@ struct ExploreOptions {
   plan::PlanningOptions planning{};  ///< of strategies that plan
   std::vector<ssm::Range> region{};  ///< where the model will be used; empty: where its runs lead
   plan::OutputLimits limits{};       ///< [E] where outputs must stay; empty or +-infinity: anywhere
+  Box plausible{};                   ///< [E] outputs outside are not learned from; empty or +-infinity: all are
   Vector slew{};                     ///< [P] largest change from one control to the next; empty or infinity: any
   Vector safe{};                     ///< [P] the control before a sequence's first step; empty: 0
   /// Nothing more needs to be measured once Choice::reference_sd falls below this, scaled units; NaN = never.
@@ -34,6 +35,9 @@ struct ExploreOptions {
 
   /// Measurements before the first training: the initial ones, or with limits as soon as there can be a model.
   Index first_training() const;
+  /// Outputs [E] as they are learned from: one that is not plausible, or beyond 1e150 (whose square has no number),
+  /// counts as missing (NaN).
+  Vector learnable(VectorRef outputs) const;
   /// Throws InputError naming the field.
   void validate(const ssm::ModelSpec& spec, const Box& box) const;
 };

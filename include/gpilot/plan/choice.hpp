@@ -37,6 +37,7 @@ struct Choice {
   /// Root of the mean variance of the model where it will be used; NaN if the strategy looks at no such place.
   double reference_sd = std::numeric_limits<double>::quiet_NaN();
   std::string note = {};  ///< what else is to be known, e.g. why a control was drawn; usually ""
+  bool fallback = false;  ///< drawn, since training or choosing failed; the note says why
 };
 
 }  // namespace gpilot::plan

@@ -69,6 +69,7 @@ struct Scoreboard {
   Score mean;
   Score linear_free_run, linear_one_step;
   Index diverged = 0;  ///< draws of the model's free run that diverged
+  Matrix residuals{};  ///< [rows x E] errors one step ahead in units of their sd; NaN: not measured, or warm-up
 };
 
 /// Throws InputError when no output was measured after the warm-up.

@@ -50,6 +50,9 @@ std::vector<std::pair<std::string, std::string>> settings_of(const StudyConfig& 
 /// What differs in a way that changes results, in words: "input.torque.slew: 0.3, was 0.5". Empty if nothing does.
 std::vector<std::string> differences(const StudyConfig& now, const StudyConfig& before);
 
+/// Which outputs [E] are not learned from, in words: "y = 1e+09 V is not plausible (-10 to 10 V)". "" if all are.
+std::string implausible_words(const StudyConfig& config, VectorRef outputs);
+
 /// The names that example_config() knows: the simulated systems and "blank".
 std::vector<std::string> example_names();
 /// A configuration file to start from, every key explained. Throws InputError for an unknown name, with the nearest

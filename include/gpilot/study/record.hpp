@@ -25,7 +25,11 @@ class StudyBusy : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Access { kRead, kWrite };
+enum class Access {
+  kRead,
+  kWrite,
+  kRepair,  ///< to write, even if a step is damaged: it must be voided or corrected before anything else
+};
 
 enum class StepStatus {
   kAsked,    ///< waits for its outputs
@@ -57,6 +61,8 @@ struct StepRecord {
   Vector outputs = {};                  ///< [E] NaN = missing; empty unless told
   std::optional<double> rig_time = {};  ///< s
   std::string reason = {};              ///< of a failure
+  bool voided = false;                  ///< kept, but not learned from: its outputs count as missing
+  std::string void_reason = {};
   std::string asked_at = {}, closed_at = {};
 };
 
@@ -76,6 +82,22 @@ struct TrainingRecord {
   std::string version;     ///< of the library
   bool has_model = false;  ///< the file still holds its model
   std::string finished_at;
+};
+
+/// A correction of a step, or of the first row of a sequence. What holds now stands there; here is what was on record
+/// before.
+struct CorrectionRecord {
+  Index id = 0;        ///< from 1
+  Index step = 0;      ///< 0 = the first row of a sequence
+  Index sequence = 0;  ///< 0 = a step
+  bool voids = false;  ///< outputs count as missing since then; else they were told anew
+  std::string why = {};
+  Index trainings = 0;  ///< how many there were: those of them that knew the step decide no more
+  bool voided = false;  ///< before
+  Vector applied = {};  ///< [P] before
+  Vector outputs = {};  ///< [E] before
+  std::optional<double> rig_time = {};
+  std::string made_at = {};
 };
 
 struct SessionRecord {

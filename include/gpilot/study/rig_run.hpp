@@ -42,10 +42,14 @@ struct RigRunOptions {
 };
 
 struct RigRunSummary {
-  Index told = 0;      ///< outputs measured in this run
-  Index failed = 0;    ///< steps that failed, were unsafe, or whose outcome is unknown
-  Index restarts = 0;  ///< of the rig's process
-  Index missed = 0;    ///< periods without a decision in time, in which the safe control was applied
+  Index told = 0;                ///< outputs measured in this run
+  Index failed = 0;              ///< steps that failed, were unsafe, or whose outcome is unknown
+  Index restarts = 0;            ///< of the rig's process
+  Index implausible = 0;         ///< steps of which an output was kept, but not learned from
+  Index failed_trainings = 0;    ///< the model before each decided instead
+  Index random = 0;              ///< steps under a random control, since training or choosing had failed
+  std::string random_because{};  ///< the newest reason
+  Index missed = 0;              ///< periods without a decision in time, in which the safe control was applied
   bool stopped = false;
   std::string sure_enough{};  ///< of the study, when the run ended
 };

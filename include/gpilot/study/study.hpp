@@ -44,7 +44,7 @@ class Study {
   /// exists or the configuration is wrong.
   static Study create(const std::string& path, const std::string& config, const std::string& name);
   /// Opens a study. One process at a time may write: StudyBusy names the one that does. Readers see what was stored
-  /// when they opened it.
+  /// when they opened it. StoreError names the step whose checksum says that something has changed it on the disk.
   static Study open(const std::string& path, Access access = Access::kWrite);
   ~Study();
   Study(Study&&) noexcept;
@@ -67,6 +67,15 @@ class Study {
   void fail(Index step, StepStatus status, const std::string& reason);
   /// The step was never sent, so its sequence goes on. Its status is kFailed.
   void withdraw(Index step, const std::string& reason);
+  /// A step that was told is no longer learned from: its outputs count as missing, what was applied stays. Models that
+  /// had learned from it decide no more; the next ask() trains. The same twice counts once. Returns whether anything
+  /// changed. InputError for a step without outputs. A training that began before must not be adopted after this.
+  bool void_step(Index step, const std::string& why);
+  /// Other outputs [E] for a step that was told or voided, and another control [P] if one is given. The old ones stay
+  /// on record (corrections()). Otherwise like void_step().
+  bool correct(Index step, VectorRef outputs, const std::optional<Vector>& applied, const std::string& why);
+  /// The outputs of the first row of a sequence, before its first step, are no longer learned from. Like void_step().
+  bool void_start(Index sequence, const std::string& why);
   /// Begins a sequence: kReset if the system was brought to the declared p(x_0), kBroken if its state may be anything.
   /// `outputs` [E], measured before the first step, may be missing (NaN, or empty).
   void new_sequence(SequenceOrigin origin, const Vector& outputs, const std::string& reason);
@@ -103,7 +112,13 @@ class Study {
   const std::vector<StepRecord>& steps() const;  ///< step k at k - 1
   const std::vector<SequenceRecord>& sequences() const;
   const std::vector<TrainingRecord>& trainings() const;
+  const std::vector<CorrectionRecord>& corrections() const;
   std::vector<SessionRecord> sessions() const;
+  /// The model of the newest training on no step after `step`; null if there was none. One that the file no longer
+  /// holds is trained again, and all before it that it builds on: the same bits, unless a step was corrected since.
+  std::shared_ptr<const ssm::Model> model_at(Index step) const;
+  /// Damage that costs nothing but time, in words: a model that has to be trained again.
+  const std::vector<std::string>& warnings() const;
   Index late_tells() const;
   /// The step that waits, or null.
   const StepRecord* pending() const;

@@ -89,9 +89,10 @@ using RunJob = std::function<std::optional<TrialRecord>(const ComparisonJob&, co
 struct ComparisonExecution {
   int threads = 0;                                               ///< 0 = one per core
   std::function<void(const ComparisonProgress&)> on_progress{};  ///< after every step of a trial, never twice at once
-  std::function<void(const std::string&)> on_damaged{};          ///< for every file of a trial that cannot be read
-  const std::atomic<bool>* stop = nullptr;                       ///< once true, running trials are given up
-  RunJob run_job{};                                              ///< instead of run_trial()
+  std::function<void(const std::string&)>
+      on_damaged{};                         ///< for every file of a trial that is damaged: which, and where
+  const std::atomic<bool>* stop = nullptr;  ///< once true, running trials are given up
+  RunJob run_job{};                         ///< instead of run_trial()
 };
 
 struct FailedTrial {

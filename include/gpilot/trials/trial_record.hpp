@@ -31,6 +31,7 @@ struct RecordedStep {
   double choose_seconds = 0.0;
   double train_seconds = 0.0;
   double evaluate_seconds = 0.0;
+  std::string checksum{};  ///< of all that, and of the names of the metrics; "" in files of version 1
 };
 
 struct TrialRecord {

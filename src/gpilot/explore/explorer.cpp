@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,8 @@ struct Explorer::State {
   Index learned_from = 0;              ///< measurements that it was trained on
   std::optional<Index> trained_up_to;  ///< the newest step of the last training, failed ones included
   bool model_lost = false;
-  std::string filter_failure;  ///< of the newest row; "" if there was none
+  std::string training_failure;  ///< of the newest training; "" if there was none
+  std::string filter_failure;    ///< of the newest row; "" if there was none
 
   std::optional<Choice> pending;
 
@@ -89,6 +91,7 @@ struct Explorer::State {
   Matrix plan_left() const;
   Index committed() const;
   Choice drawn(const Box& reach, Index step, std::string note) const;
+  Choice drawn_after_failure(const Box& reach, Index step, std::string_view what, std::string_view why) const;
   Choice decide(Index step);
 };
 
@@ -97,7 +100,8 @@ void Explorer::State::begin(bool broad_start, const Vector& outputs) {
   if (!courses.empty() && !courses.back().rows) {
     courses.pop_back();  // nothing was told of it
   }
-  courses.push_back({.broad_start = broad_start, .first = outputs.size() > 0 ? outputs : Vector::Constant(E, kNaN)});
+  courses.push_back({.broad_start = broad_start,
+                     .first = outputs.size() > 0 ? options.learnable(outputs) : Vector::Constant(E, kNaN)});
   choices.clear();
   open = true;
   pending.reset();
@@ -123,7 +127,7 @@ void Explorer::State::append(VectorRef applied, VectorRef outputs, Index step) {
   ssm::Sequence& rows = data[*course.rows];
   rows.controls.bottomRows(1) = applied.transpose();
   append_row(rows.controls, Vector::Constant(P, kNaN));
-  append_row(rows.outputs, outputs);
+  append_row(rows.outputs, options.learnable(outputs));
   course.steps.push_back(step);
   ++measurements;
   newest_step = step;
@@ -225,10 +229,20 @@ Choice Explorer::State::drawn(const Box& reach, Index step, std::string note) co
   return choice;
 }
 
+Choice Explorer::State::drawn_after_failure(const Box& reach, Index step, std::string_view what,
+                                            std::string_view why) const {
+  Choice choice = drawn(reach, step, fmt::format("drawn, since {} failed: {}", what, why));
+  choice.fallback = true;
+  return choice;
+}
+
 Choice Explorer::State::decide(Index step) {
   current();
   const Box reach = options.slew.size() > 0 ? slew_box(box, options.slew, previous_control()) : box;
   const bool explores = measurements >= options.initial;
+  if (!online && explores && !training_failure.empty()) {
+    return drawn_after_failure(reach, step, "the training", training_failure);
+  }
   if (!online || !(explores || options.limits.any())) {
     return drawn(reach, step, "");
   }
@@ -259,7 +273,7 @@ Choice Explorer::State::decide(Index step) {
     }
     return choice;
   } catch (const NumericalError& error) {
-    return drawn(reach, step, fmt::format("drawn, since the criterion failed: {}", error.what()));
+    return drawn_after_failure(reach, step, "the criterion", error.what());
   }
 }
 
@@ -351,6 +365,7 @@ void Explorer::adopt(const TrainingResult& result) {
   State& s = *state_;
   s.model_lost = false;
   s.trained_up_to = result.summary.after_step;
+  s.training_failure = result.model ? "" : result.summary.message;
   if (result.model) {
     s.stand(result.model, result.summary.after_step);
     s.pending.reset();

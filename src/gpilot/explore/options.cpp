@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/explore/region.hpp"
@@ -14,6 +15,7 @@ namespace gpilot::explore {
 namespace {
 
 constexpr Index kFewestMeasurements = 2;  ///< that a model can be trained on
+constexpr double kLargestOutput = 1e150;  ///< its square is a number
 
 void check_box(const Box& box, const std::vector<std::string>& inputs) {
   const auto P = static_cast<Index>(inputs.size());
@@ -50,6 +52,19 @@ Index ExploreOptions::first_training() const {
   return limits.any() ? kFewestMeasurements : std::max(initial, kFewestMeasurements);
 }
 
+Vector ExploreOptions::learnable(VectorRef outputs) const {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Vector kept = outputs;
+  for (Index e = 0; e < kept.size(); ++e) {
+    const double low = e < plausible.low.size() ? plausible.low(e) : -kLargestOutput;
+    const double high = e < plausible.high.size() ? plausible.high(e) : kLargestOutput;
+    if (!(kept(e) >= std::max(low, -kLargestOutput) && kept(e) <= std::min(high, kLargestOutput))) {
+      kept(e) = kNaN;
+    }
+  }
+  return kept;
+}
+
 void ExploreOptions::validate(const ssm::ModelSpec& spec, const Box& box) const {
   check_box(box, spec.inputs);
   check_at_least("initial measurements", initial, kFewestMeasurements);
@@ -65,6 +80,11 @@ void ExploreOptions::validate(const ssm::ModelSpec& spec, const Box& box) const 
   }
   if (limits.low.size() > 0) {
     limits.validate(spec.outputs);
+  }
+  const auto E = static_cast<Index>(spec.outputs.size());
+  if (plausible.low.size() > 0 && (plausible.low.size() != E || plausible.high.size() != E)) {
+    throw InputError(fmt::format("plausible: {} lower and {} upper limits, expected {}, one an output",
+                                 plausible.low.size(), plausible.high.size(), E));
   }
   check_region(spec, region);
   fit.validate();

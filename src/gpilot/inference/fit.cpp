@@ -92,17 +92,20 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   } else if (least < kExplainedLimit) {
     report.status = ssm::FitStatus::kMotionAsNoise;
     report.message = fmt::format(
-        "the function explains {:.0f} % of the motion of '{}', the rest is process noise: predictions beyond a few "
-        "steps "
-        "will be poor; more data, declared derivatives or more excitation may help",
+        "the model explains {:.0f} % of how '{}' changes from row to row and takes the rest for random disturbance: "
+        "predictions beyond a few steps will be poor; more data, declared derivatives or stronger inputs may help",
         100.0 * least, state);
+  } else if (options_.method == Method::kAdam) {
+    report.status = ssm::FitStatus::kIterationLimit;
+    report.message =
+        fmt::format("all {} epochs are done; whether the bound has settled Adam does not test", options_.epochs);
   } else if (!best.converged) {
     report.status = ssm::FitStatus::kIterationLimit;
     report.message = fmt::format("training stopped before the bound settled ({})",
                                  report.message.empty() ? "iteration limit reached" : report.message);
   } else {
     report.status = ssm::FitStatus::kConverged;
-    report.message = fmt::format("the function explains {:.0f} % or more of the motion of every state", 100.0 * least);
+    report.message = fmt::format("the model explains {:.0f} % or more of how every state changes", 100.0 * least);
   }
 }
 

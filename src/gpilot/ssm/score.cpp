@@ -88,6 +88,21 @@ ssm::Prediction predict_mean(const ssm::Model& model, Index rows) {
   return prediction;
 }
 
+namespace {
+
+/// Errors in units of the predicted sd; NaN before `first_row` and where nothing was measured.
+Matrix standardised(const ssm::Prediction& p, MatrixRef truth, Index first_row) {
+  Matrix residuals = Matrix::Constant(truth.rows(), truth.cols(), std::numeric_limits<double>::quiet_NaN());
+  for (Index e = 0; e < truth.cols(); ++e) {
+    for (Index t = first_row; t < truth.rows(); ++t) {
+      residuals(t, e) = (ssm::nearest_turn(truth(t, e), p.mean(t, e), p.turns(e)) - p.mean(t, e)) / p.sd(t, e);
+    }
+  }
+  return residuals;
+}
+
+}  // namespace
+
 Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, const ssm::PredictOptions& options) {
   options.validate(sequence.rows());
   const Matrix& y = sequence.outputs;
@@ -98,12 +113,14 @@ Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, c
   const ssm::Predictor gp(model, model.gp);
   const ssm::Predictor linear(model, model.linear);
   const ssm::Prediction run = gp.free_run(sequence, options);
+  const ssm::Prediction ahead = gp.ahead(sequence, 1);
   return {.free_run = score(run, y, options.warmup),
-          .one_step = score(gp.ahead(sequence, 1), y, options.warmup),
+          .one_step = score(ahead, y, options.warmup),
           .mean = score(predict_mean(model, y.rows()), y, options.warmup),
           .linear_free_run = score(linear.free_run(sequence, options), y, options.warmup),
           .linear_one_step = score(linear.ahead(sequence, 1), y, options.warmup),
-          .diverged = run.diverged};
+          .diverged = run.diverged,
+          .residuals = standardised(ahead, y, options.warmup)};
 }
 
 }  // namespace gpilot::ssm

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "gpilot/core/suggest.hpp"
@@ -258,6 +259,24 @@ StudyConfig parse_config(std::string_view toml, const std::string& file) {
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", file, error.what()));
   }
+}
+
+std::string implausible_words(const StudyConfig& config, VectorRef outputs) {
+  const Vector learned = config.explore.learnable(outputs);
+  std::string words;
+  for (Index e = 0; e < outputs.size(); ++e) {
+    if (std::isnan(outputs(e)) || !std::isnan(learned(e))) {
+      continue;
+    }
+    const auto i = static_cast<std::size_t>(e);
+    const std::string unit = config.output_units[i].empty() ? "" : " " + config.output_units[i];
+    const Box& box = config.explore.plausible;
+    const bool limited = e < box.low.size() && (outputs(e) < box.low(e) || outputs(e) > box.high(e));
+    words += fmt::format(
+        "{}{} = {:.6g}{} is not plausible ({})", words.empty() ? "" : ", ", config.model.outputs[i], outputs(e), unit,
+        limited ? fmt::format("expected {:.6g} to {:.6g}{}", box.low(e), box.high(e), unit) : "it is beyond 1e150");
+  }
+  return words;
 }
 
 StudyConfig load_config(const std::string& path) {

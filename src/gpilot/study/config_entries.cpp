@@ -104,6 +104,23 @@ void check_inputs(const std::vector<InputEntry>& inputs) {
   }
 }
 
+/// Values that are expected must be plausible.
+void check_plausible(const std::vector<OutputEntry>& outputs, const OutputEntry& e) {
+  if (e.plausible_low >= e.plausible_high) {
+    throw ConfigError(
+        at("output", outputs, e, "plausible_high"),
+        fmt::format("expected more than 'plausible_low', which is {}, not {}", e.plausible_low, e.plausible_high));
+  }
+  if (e.plausible_low > e.low) {
+    throw ConfigError(at("output", outputs, e, "plausible_low"),
+                      fmt::format("expected at most 'low', which is {}, not {}", e.low, e.plausible_low));
+  }
+  if (e.plausible_high < e.high) {
+    throw ConfigError(at("output", outputs, e, "plausible_high"),
+                      fmt::format("expected at least 'high', which is {}, not {}", e.high, e.plausible_high));
+  }
+}
+
 void check_outputs(const ConfigEntries& e) {
   if (e.outputs.empty()) {
     throw ConfigError({"output", -1, "", ""},
@@ -118,6 +135,7 @@ void check_outputs(const ConfigEntries& e) {
           at("output", e.outputs, output, "limit_high"),
           fmt::format("expected more than 'limit_low', which is {}, not {}", output.limit_low, output.limit_high));
     }
+    check_plausible(e.outputs, output);
     if (output.state.empty()) {
       continue;
     }
@@ -282,6 +300,23 @@ Index measured_state(const ssm::ModelSpec& spec, Index e) {
   return -1;
 }
 
+/// Which outputs are learned from. What was not given follows from the range; an angle is the same after any number of
+/// turns, so that no value of it is absurd.
+Box plausible_box(const ConfigEntries& e, const std::vector<Index>& measured) {
+  constexpr double kTimes = 10.0;
+  Box box{column(e.outputs, &OutputEntry::plausible_low), column(e.outputs, &OutputEntry::plausible_high)};
+  for (std::size_t i = 0; i < e.outputs.size(); ++i) {
+    const auto k = static_cast<Index>(i);
+    const OutputEntry& output = e.outputs[i];
+    const bool by_range = given(output.low) && !e.states[static_cast<std::size_t>(measured[i])].angle;
+    const double middle = 0.5 * output.low + 0.5 * output.high;
+    const double reach = by_range ? kTimes * (0.5 * output.high - 0.5 * output.low) : kNoLimit;
+    box.low(k) = given(box.low(k)) ? box.low(k) : by_range ? middle - reach : -kNoLimit;
+    box.high(k) = given(box.high(k)) ? box.high(k) : by_range ? middle + reach : kNoLimit;
+  }
+  return box;
+}
+
 }  // namespace
 
 void check_entries(const ConfigEntries& e) {
@@ -333,6 +368,7 @@ void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
   config.explore.safe = config.explore.safe.array().isNaN().select(0.0, config.explore.safe);
   config.explore.limits.low = column(e.outputs, &OutputEntry::limit_low);
   config.explore.limits.high = column(e.outputs, &OutputEntry::limit_high);
+  config.explore.plausible = plausible_box(e, measured);
 }
 
 ConfigEntries entries_of(const StudyConfig& config) {
@@ -357,6 +393,8 @@ ConfigEntries entries_of(const StudyConfig& config) {
     output.noise_sd = element(spec.output_sd, row, kNotGiven);
     output.limit_low = element(config.explore.limits.low, row, -kNoLimit);
     output.limit_high = element(config.explore.limits.high, row, kNoLimit);
+    output.plausible_low = element(config.explore.plausible.low, row, -kNoLimit);
+    output.plausible_high = element(config.explore.plausible.high, row, kNoLimit);
     e.outputs.push_back(std::move(output));
   }
   for (std::size_t i = 0; i < spec.states.size(); ++i) {

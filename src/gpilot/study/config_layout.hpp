@@ -52,6 +52,7 @@ struct OutputEntry {
   std::string name = "", unit = "", state = "";
   double low = kNotGiven, high = kNotGiven, noise_sd = kNotGiven;
   double limit_low = -kNoLimit, limit_high = kNoLimit;
+  double plausible_low = kNotGiven, plausible_high = kNotGiven;
 };
 
 struct StateEntry {
@@ -153,6 +154,20 @@ void describe_output(Archive& file, Entry& e) {
   file.optional(
       {.key = "limit_high", .meaning = "nor one that may rise above this", .hint = "2.0", .otherwise = "no limit"},
       e.limit_high, NumberRule::kAny);
+  file.optional({.key = "plausible_low",
+                 .meaning = "a value below this is kept, but not learned from",
+                 .hint = "-10.0",
+                 .kind = Kind::kAside,
+                 .otherwise = "ten times the range",
+                 .more = "A spike of the sensor, not a value outside `low` and `high`. Without them ten times their "
+                         "range, around its middle; none where no range is given or the state is an angle. See below"},
+                e.plausible_low, NumberRule::kAny);
+  file.optional({.key = "plausible_high",
+                 .meaning = "nor one above this",
+                 .hint = "10.0",
+                 .kind = Kind::kAside,
+                 .otherwise = "ten times the range"},
+                e.plausible_high, NumberRule::kAny);
 }
 
 template <class Archive, class Entry>

@@ -148,13 +148,20 @@ void RigDriver::train() {
 
 void RigDriver::adopt(const explore::TrainingResult& result) {
   study_.adopt(result);
+  summary_.failed_trainings += result.model ? 0 : 1;
   emit({.kind = Kind::kTrained, .text = "", .training = &study_.trainings().back()});
 }
 
 void RigDriver::acknowledge(Index id) {
   failures_ = 0;
   ++summary_.told;
-  emit({.kind = Kind::kTold, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
+  const StepRecord& step = study_.steps()[static_cast<std::size_t>(id - 1)];
+  summary_.implausible += implausible_words(study_.config(), step.outputs).empty() ? 0 : 1;
+  if (step.choice.fallback) {
+    ++summary_.random;
+    summary_.random_because = step.choice.note;
+  }
+  emit({.kind = Kind::kTold, .text = "", .step = &step});
 }
 
 void RigDriver::take(Index id, const RigAnswer& answer) {

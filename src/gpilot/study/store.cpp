@@ -41,9 +41,13 @@ void migrate(SQLite::Database& db) {
   if (version == newest) {
     return;
   }
+  const bool had_checksums = has_checksums(db);
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
   for (int k = version; k < newest; ++k) {
     db.exec(std::string(versions[static_cast<std::size_t>(k)]));
+  }
+  if (!had_checksums) {
+    seal_all(db);  // what an older version wrote is taken as it is
   }
   db.exec(fmt::format("PRAGMA user_version = {}", newest));
   transaction.commit();
@@ -82,18 +86,20 @@ void Store::create(const std::string& path, const std::string& config, const std
     guarded(path, [&] {
       SQLite::Database db(temporary.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
       db.exec("PRAGMA synchronous = FULL");
+      add_checksum_function(db);
       db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
       SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
       for (const std::string_view sql : schema_versions()) {
         db.exec(std::string(sql));
       }
       db.exec(fmt::format("PRAGMA user_version = {}", schema_versions().size()));
-      SQLite::Statement insert(db, "INSERT INTO study VALUES (1, ?, ?, ?, ?)");
+      SQLite::Statement insert(db, "INSERT INTO study (id, config, seed, version, created_at) VALUES (1, ?, ?, ?, ?)");
       insert.bind(1, config);
       insert.bind(2, seed);
       insert.bind(3, std::string(version()));
       insert.bind(4, utc_now());
       insert.exec();
+      seal_all(db);
       transaction.commit();
       // Only now, when everything is in the file itself: a log beside it would not take part in the renaming.
       if (db.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
@@ -126,10 +132,12 @@ Store::Store(std::string path, Access access) : path_(std::move(path)) {
       throw InputError(fmt::format("{}: written by a newer gpilot (schema version {}, this program reads up to {})",
                                    path_, version, newest));
     }
-    if (access == Access::kWrite) {
+    db_->version = version;
+    check_pages();
+    if (access != Access::kRead) {
       migrate(db_->db);
+      db_->version = newest;
     }
-    db_->version = access == Access::kWrite ? newest : version;
   });
 }
 

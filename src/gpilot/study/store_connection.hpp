@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/study/record.hpp"
@@ -36,10 +37,21 @@ decltype(auto) guarded(const std::string& path, Work&& work) {
   }
 }
 
+// Checksums of rows (store_checksums.cpp).
+
+/// Makes the SQL function that computes them known to a connection.
+void add_checksum_function(SQLite::Database& db);
+/// Stores the checksum of the rows of a table that an SQL condition names; part of the transaction that changed them.
+void seal(SQLite::Database& db, std::string_view table, std::string_view where);
+/// The same for all rows of all tables.
+void seal_all(SQLite::Database& db);
+bool has_checksums(SQLite::Database& db);
+
 struct Store::Connection {
   Connection(const std::string& file, Access access) : path(file), db(open(file, access)) {
     constexpr int kBusyMilliseconds = 10'000;  // how long to wait for a checkpoint
     db.setBusyTimeout(kBusyMilliseconds);
+    add_checksum_function(db);
     if (access == Access::kRead) {
       db.exec("PRAGMA query_only = ON");
       return;
@@ -54,7 +66,7 @@ struct Store::Connection {
   /// file. Where nothing can be written, and so nobody writes, the file itself is all there is.
   static SQLite::Database open(const std::string& file, Access access) {
     SQLite::Database db(file, SQLite::OPEN_READWRITE);
-    if (access == Access::kWrite || std::filesystem::exists(file + "-wal")) {
+    if (access != Access::kRead || std::filesystem::exists(file + "-wal")) {
       return db;
     }
     try {

@@ -3,45 +3,17 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 
 #include "gpilot/core/version.hpp"
 #include "gpilot/io/numbers_text.hpp"
 #include "gpilot/study/stamp.hpp"
 #include "gpilot/study/store.hpp"
+#include "gpilot/study/store_columns.hpp"
 #include "gpilot/study/store_connection.hpp"
 
 namespace gpilot::study {
 
 namespace {
-
-void bind(SQLite::Statement& statement, int index, const std::optional<double>& value) {
-  if (value && std::isfinite(*value)) {
-    statement.bind(index, *value);
-  } else {
-    statement.bind(index);
-  }
-}
-
-void bind_numbers(SQLite::Statement& statement, int index, const Vector& values) {
-  if (values.size() > 0) {
-    statement.bind(index, io::format_numbers(values));
-  } else {
-    statement.bind(index);
-  }
-}
-
-Vector numbers(const SQLite::Column& column) {
-  return column.isNull() ? Vector() : io::parse_numbers(column.getString());
-}
-
-std::string text(const SQLite::Column& column) {
-  return column.isNull() ? std::string() : column.getString();
-}
-
-double real(const SQLite::Column& column) {
-  return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
-}
 
 bool has_failed(const StepRecord& step) {
   return step.status != StepStatus::kAsked && step.status != StepStatus::kTold;
@@ -54,8 +26,18 @@ const std::string& reason_of(const StepRecord& step) {
 
 }  // namespace
 
+/// What to say of a word that makes no sense; "" where the checksum of the row has told of it.
+std::string Store::damaged(std::string_view table, Index id) const {
+  return db_->version < 3 ? fmt::format("{}: damaged: {} {}", path_, table, id) : "";
+}
+
 StudyHeader Store::header() const {
   StudyHeader header;
+  for (const DamagedRow& row : damage()) {
+    if (row.table == "study") {
+      throw StoreError(fmt::format("{}: damaged: the configuration is not the one that was stored", path_));
+    }
+  }
   guarded(path_, [&] {
     db_->each("SELECT config, version, created_at FROM study", [&](SQLite::Statement& row) {
       header = {row.getColumn(0).getString(), row.getColumn(1).getString(), row.getColumn(2).getString()};
@@ -70,7 +52,8 @@ std::vector<SequenceRecord> Store::sequences() const {
     db_->each("SELECT id, origin, broad, outputs, reason, begun_at, ended FROM sequences ORDER BY id",
               [&](SQLite::Statement& row) {
                 all.push_back({.id = row.getColumn(0).getInt64(),
-                               .origin = sequence_origin_from_name(row.getColumn(1).getString()),
+                               .origin = word(row.getColumn(1), sequence_origin_from_name, SequenceOrigin::kBroken,
+                                              damaged("sequence", row.getColumn(0).getInt64())),
                                .broad = row.getColumn(2).getInt() != 0,
                                .outputs = numbers(row.getColumn(3)),
                                .reason = text(row.getColumn(4)),
@@ -84,41 +67,43 @@ std::vector<SequenceRecord> Store::sequences() const {
 std::vector<StepRecord> Store::steps() const {
   std::vector<StepRecord> all;
   guarded(path_, [&] {
-    db_->each(db_->version < 2
-                  ? "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
-                    "evaluations, reason, asked_at, closed_at, NULL, 1, NULL, NULL FROM steps ORDER BY id"
-                  : "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
-                    "evaluations, reason, asked_at, closed_at, violation, safe, reference_sd, plan FROM steps "
-                    "ORDER BY id",
-              [&](SQLite::Statement& row) {
-                StepRecord step{.id = row.getColumn(0).getInt64(),
-                                .sequence = row.getColumn(1).getInt64(),
-                                .choice = {.control = numbers(row.getColumn(4)),
-                                           .phase = plan::phase_from_name(row.getColumn(2).getString()),
-                                           .step = row.getColumn(0).getInt64(),
-                                           .criterion = real(row.getColumn(9)),
-                                           .evaluations = row.getColumn(10).getInt(),
-                                           .violation = real(row.getColumn(14)),
-                                           .safe = row.getColumn(15).getInt() != 0,
-                                           .reference_sd = real(row.getColumn(16))},
-                                .status = step_status_from_name(row.getColumn(3).getString()),
-                                .training = row.getColumn(8).getInt64(),
-                                .applied = numbers(row.getColumn(5)),
-                                .outputs = numbers(row.getColumn(6)),
-                                .asked_at = text(row.getColumn(12)),
-                                .closed_at = text(row.getColumn(13))};
-                const Vector plan = numbers(row.getColumn(17));
-                const Index P = step.choice.control.size();
-                if (plan.size() > 0 && (P == 0 || plan.size() % P != 0)) {
-                  throw StoreError(fmt::format("{}: damaged: step {}: wrong plan", path_, step.id));
-                }
-                step.choice.plan = plan.size() > 0 ? Matrix(plan.reshaped(P, plan.size() / P).transpose()) : Matrix();
-                (has_failed(step) ? step.reason : step.choice.note) = text(row.getColumn(11));
-                if (!row.getColumn(7).isNull()) {
-                  step.rig_time = row.getColumn(7).getDouble();
-                }
-                all.push_back(std::move(step));
-              });
+    const std::string sql = fmt::format(
+        "SELECT id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, evaluations, "
+        "reason, asked_at, closed_at, {}, {} FROM steps ORDER BY id",
+        db_->version < 2 ? "NULL, 1, NULL, NULL" : "violation, safe, reference_sd, plan",
+        db_->version < 3 ? "0, 0" : "voided, fallback");
+    db_->each(sql.c_str(), [&](SQLite::Statement& row) {
+      const Index id = row.getColumn(0).getInt64();
+      StepRecord step{.id = id,
+                      .sequence = row.getColumn(1).getInt64(),
+                      .choice = {.control = numbers(row.getColumn(4)),
+                                 .phase = word(row.getColumn(2), plan::phase_from_name, plan::Phase::kImported,
+                                               damaged("step", id)),
+                                 .step = id,
+                                 .criterion = real(row.getColumn(9)),
+                                 .evaluations = row.getColumn(10).getInt(),
+                                 .violation = real(row.getColumn(14)),
+                                 .safe = row.getColumn(15).getInt() != 0,
+                                 .reference_sd = real(row.getColumn(16)),
+                                 .fallback = row.getColumn(19).getInt() != 0},
+                      .status = word(row.getColumn(3), step_status_from_name, StepStatus::kTold, damaged("step", id)),
+                      .training = row.getColumn(8).getInt64(),
+                      .applied = numbers(row.getColumn(5)),
+                      .outputs = numbers(row.getColumn(6)),
+                      .voided = row.getColumn(18).getInt() != 0,
+                      .asked_at = text(row.getColumn(12)),
+                      .closed_at = text(row.getColumn(13))};
+      const Vector plan = numbers(row.getColumn(17));
+      const Index P = step.choice.control.size();
+      const bool whole = P > 0 && plan.size() % P == 0;
+      if (plan.size() > 0 && !whole && db_->version < 3) {
+        throw StoreError(fmt::format("{}: damaged: step {}: wrong plan", path_, step.id));
+      }
+      step.choice.plan = plan.size() > 0 && whole ? Matrix(plan.reshaped(P, plan.size() / P).transpose()) : Matrix();
+      (has_failed(step) ? step.reason : step.choice.note) = text(row.getColumn(11));
+      step.rig_time = optional_real(row.getColumn(7));
+      all.push_back(std::move(step));
+    });
   });
   return all;
 }
@@ -130,16 +115,18 @@ std::vector<TrainingRecord> Store::trainings() const {
         "SELECT id, after_step, status, message, chosen, bound, version, model IS NOT NULL, seconds, finished_at "
         "FROM trainings ORDER BY id",
         [&](SQLite::Statement& row) {
-          all.push_back({.id = row.getColumn(0).getInt64(),
-                         .summary = {.after_step = row.getColumn(1).getInt64(),
-                                     .status = ssm::fit_status_from_name(text(row.getColumn(2))),
-                                     .message = text(row.getColumn(3)),
-                                     .chosen = text(row.getColumn(4)),
-                                     .bound = real(row.getColumn(5)),
-                                     .seconds = row.getColumn(8).getDouble()},
-                         .version = text(row.getColumn(6)),
-                         .has_model = row.getColumn(7).getInt() != 0,
-                         .finished_at = text(row.getColumn(9))});
+          all.push_back(
+              {.id = row.getColumn(0).getInt64(),
+               .summary = {.after_step = row.getColumn(1).getInt64(),
+                           .status = word(row.getColumn(2), ssm::fit_status_from_name, ssm::FitStatus::kFailed,
+                                          damaged("training", row.getColumn(0).getInt64())),
+                           .message = text(row.getColumn(3)),
+                           .chosen = text(row.getColumn(4)),
+                           .bound = real(row.getColumn(5)),
+                           .seconds = row.getColumn(8).getDouble()},
+               .version = text(row.getColumn(6)),
+               .has_model = row.getColumn(7).getInt() != 0,
+               .finished_at = text(row.getColumn(9))});
         });
   });
   return all;
@@ -178,9 +165,12 @@ std::optional<std::string> Store::model(Index training) const {
   return model;
 }
 
-void Store::add(const SequenceRecord& s) {
-  guarded(path_, [&] {
-    db_->run("INSERT INTO sequences (id, origin, broad, outputs, reason, begun_at, ended) VALUES (?, ?, ?, ?, ?, ?, ?)",
+void Store::put(const SequenceRecord& s, const char* how) {
+  transaction([&] {
+    db_->run(fmt::format("{} INTO sequences (id, origin, broad, outputs, reason, begun_at, ended) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                         how)
+                 .c_str(),
              [&](SQLite::Statement& row) {
                row.bind(1, std::int64_t{s.id});
                row.bind(2, std::string(name(s.origin)));
@@ -190,53 +180,59 @@ void Store::add(const SequenceRecord& s) {
                row.bind(6, s.begun_at);
                row.bind(7, s.ended ? 1 : 0);
              });
+    seal(db_->db, "sequences", by_id(s.id));
   });
 }
 
 void Store::end_sequence(Index id) {
-  guarded(path_, [&] {
+  transaction([&] {
     db_->run("UPDATE sequences SET ended = 1 WHERE id = ?",
              [&](SQLite::Statement& row) { row.bind(1, std::int64_t{id}); });
+    seal(db_->db, "sequences", by_id(id));
   });
 }
 
-void Store::add(const StepRecord& s) {
-  guarded(path_, [&] {
-    db_->run(
-        "INSERT INTO steps (id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
-        "evaluations, reason, asked_at, closed_at, violation, safe, reference_sd, plan) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [&](SQLite::Statement& row) {
-          row.bind(1, std::int64_t{s.id});
-          row.bind(2, std::int64_t{s.sequence});
-          row.bind(3, std::string(name(s.choice.phase)));
-          row.bind(4, std::string(name(s.status)));
-          row.bind(5, io::format_numbers(s.choice.control));
-          bind_numbers(row, 6, s.applied);
-          bind_numbers(row, 7, s.outputs);
-          bind(row, 8, s.rig_time);
-          if (s.training > 0) {
-            row.bind(9, std::int64_t{s.training});
-          }
-          bind(row, 10, s.choice.criterion);
-          row.bind(11, s.choice.evaluations);
-          row.bind(12, reason_of(s));
-          row.bind(13, s.asked_at);
-          if (!s.closed_at.empty()) {
-            row.bind(14, s.closed_at);
-          }
-          bind(row, 15, s.choice.violation);
-          row.bind(16, s.choice.safe ? 1 : 0);
-          bind(row, 17, s.choice.reference_sd);
-          if (s.choice.plan.rows() > 0) {
-            row.bind(18, io::format_numbers(s.choice.plan.transpose().reshaped()));
-          }
-        });
+void Store::put(const StepRecord& s, const char* how) {
+  transaction([&] {
+    const std::string sql = fmt::format(
+        "{} INTO steps (id, sequence, phase, status, asked, applied, outputs, rig_time, training, criterion, "
+        "evaluations, reason, asked_at, closed_at, violation, safe, reference_sd, plan, voided, fallback) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        how);
+    db_->run(sql.c_str(), [&](SQLite::Statement& row) {
+      row.bind(1, std::int64_t{s.id});
+      row.bind(2, std::int64_t{s.sequence});
+      row.bind(3, std::string(name(s.choice.phase)));
+      row.bind(4, std::string(name(s.status)));
+      row.bind(5, io::format_numbers(s.choice.control));
+      bind_numbers(row, 6, s.applied);
+      bind_numbers(row, 7, s.outputs);
+      bind(row, 8, s.rig_time);
+      if (s.training > 0) {
+        row.bind(9, std::int64_t{s.training});
+      }
+      bind(row, 10, s.choice.criterion);
+      row.bind(11, s.choice.evaluations);
+      row.bind(12, reason_of(s));
+      row.bind(13, s.asked_at);
+      if (!s.closed_at.empty()) {
+        row.bind(14, s.closed_at);
+      }
+      bind(row, 15, s.choice.violation);
+      row.bind(16, s.choice.safe ? 1 : 0);
+      bind(row, 17, s.choice.reference_sd);
+      if (s.choice.plan.rows() > 0) {
+        row.bind(18, io::format_numbers(s.choice.plan.transpose().reshaped()));
+      }
+      row.bind(19, s.voided ? 1 : 0);
+      row.bind(20, s.choice.fallback ? 1 : 0);
+    });
+    seal(db_->db, "steps", by_id(s.id));
   });
 }
 
 void Store::close(const StepRecord& s) {
-  guarded(path_, [&] {
+  transaction([&] {
     const int changed = db_->run(
         "UPDATE steps SET status = ?, applied = ?, outputs = ?, rig_time = ?, reason = ?, closed_at = ? "
         "WHERE id = ? AND status = 'asked'",
@@ -253,16 +249,19 @@ void Store::close(const StepRecord& s) {
       throw StoreError(
           fmt::format("{}: step {} does not wait any more: another program has changed the file", path_, s.id));
     }
+    seal(db_->db, "steps", by_id(s.id));
   });
 }
 
 void Store::set_config(const std::string& config) {
-  guarded(path_,
-          [&] { db_->run("UPDATE study SET config = ?", [&](SQLite::Statement& row) { row.bind(1, config); }); });
+  transaction([&] {
+    db_->run("UPDATE study SET config = ?", [&](SQLite::Statement& row) { row.bind(1, config); });
+    seal(db_->db, "study", "id = 1");
+  });
 }
 
 void Store::add_late(const StepRecord& told) {
-  guarded(path_, [&] {
+  transaction([&] {
     db_->run("INSERT OR IGNORE INTO late_tells (step, applied, outputs, rig_time, told_at) VALUES (?, ?, ?, ?, ?)",
              [&](SQLite::Statement& row) {
                row.bind(1, std::int64_t{told.id});
@@ -271,6 +270,7 @@ void Store::add_late(const StepRecord& told) {
                bind(row, 4, told.rig_time);
                row.bind(5, told.closed_at);
              });
+    seal(db_->db, "late_tells", fmt::format("step = {}", told.id));
   });
 }
 
@@ -293,10 +293,18 @@ void Store::add(const TrainingRecord& t, const std::string* model, Index keep) {
           row.bind(9, t.summary.seconds);
           row.bind(10, t.finished_at);
         });
-    db_->run(
-        "UPDATE trainings SET model = NULL WHERE model IS NOT NULL AND id NOT IN "
-        "(SELECT id FROM trainings WHERE model IS NOT NULL ORDER BY id DESC LIMIT ?)",
-        [&](SQLite::Statement& row) { row.bind(1, std::int64_t{keep}); });
+    seal(db_->db, "trainings", by_id(t.id));
+    const std::string old = fmt::format(
+        "model IS NOT NULL AND id NOT IN (SELECT id FROM trainings WHERE model IS NOT NULL ORDER BY id DESC LIMIT {})",
+        keep);
+    std::vector<Index> forgotten;
+    db_->each(("SELECT id FROM trainings WHERE " + old).c_str(),
+              [&](SQLite::Statement& row) { forgotten.push_back(row.getColumn(0).getInt64()); });
+    for (const Index id : forgotten) {
+      db_->run("UPDATE trainings SET model = NULL WHERE id = ?",
+               [&](SQLite::Statement& row) { row.bind(1, std::int64_t{id}); });
+      seal(db_->db, "trainings", by_id(id));
+    }
   });
   constexpr std::uintmax_t kLargestLog = 4 << 20;
   std::error_code none;

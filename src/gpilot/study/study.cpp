@@ -15,41 +15,15 @@
 #include "gpilot/io/read_text.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/study/stamp.hpp"
+#include "gpilot/study/study_checks.hpp"
 #include "gpilot/study/study_state.hpp"
 
 namespace gpilot::study {
 
 namespace {
 
-void check_values(std::string_view what, VectorRef values, const std::vector<std::string>& names,
-                  bool missing_allowed) {
-  if (values.size() != static_cast<Index>(names.size())) {
-    throw InputError(
-        fmt::format("{}: {} value(s), expected {}: {}", what, values.size(), names.size(), fmt::join(names, ", ")));
-  }
-  for (Index i = 0; i < values.size(); ++i) {
-    if (std::isinf(values(i)) || (std::isnan(values(i)) && !missing_allowed)) {
-      throw InputError(fmt::format("{}: {} of '{}' is not a number that can be {}", what, values(i),
-                                   names[static_cast<std::size_t>(i)], missing_allowed ? "measured" : "applied"));
-    }
-  }
-}
-
-bool same(const Vector& a, const Vector& b) {
-  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
 Step step_of(const StepRecord& record) {
   return {.id = record.id, .sequence = record.sequence, .choice = record.choice};
-}
-
-StepRecord& asked_step(std::vector<StepRecord>& steps, Index id, const std::string& path) {
-  if (id < 1 || id > static_cast<Index>(steps.size())) {
-    throw InputError(steps.empty()
-                         ? fmt::format("{}: step {} was never asked: no step was", path, id)
-                         : fmt::format("{}: step {} was never asked: the newest is {}", path, id, steps.back().id));
-  }
-  return steps[static_cast<std::size_t>(id - 1)];
 }
 
 }  // namespace
@@ -73,7 +47,7 @@ Study Study::open(const std::string& path, Access access) {
     throw InputError(fmt::format("{}: there is no such study", path));
   }
   std::unique_ptr<WriterLock> lock;
-  if (access == Access::kWrite) {
+  if (access != Access::kRead) {
     lock = std::make_unique<WriterLock>(path);
   }
   return Study(std::make_unique<State>(path, access, std::move(lock)));
@@ -139,9 +113,10 @@ Told Study::tell(Index id, VectorRef outputs, const std::optional<Vector>& appli
           (!time || before.rig_time == time)) {
         return Told::kRepeated;
       }
-      throw InputError(fmt::format("step {}: told already at {} with outputs {} under control {}; a step is told once",
-                                   id, before.closed_at, io::format_numbers(before.outputs),
-                                   io::format_numbers(before.applied)));
+      throw InputError(
+          fmt::format("step {}: told already at {} with outputs {} under control {}; a step is told once, "
+                      "other values are a correction",
+                      id, before.closed_at, io::format_numbers(before.outputs), io::format_numbers(before.applied)));
     default:
       told.closed_at = utc_now();
       s.store.add_late(told);
@@ -235,7 +210,7 @@ void Study::add_safe_step(VectorRef applied, VectorRef outputs, const std::strin
                   .asked_at = utc_now(),
                   .closed_at = utc_now()};
   s.store.add(step);
-  s.explorer.tell(step.choice, step.applied, step.outputs);
+  s.tell_explorer(s.explorer, step);
   s.steps.push_back(std::move(step));
 }
 
@@ -276,7 +251,7 @@ Index Study::import(const ssm::Sequence& recording) {
   }
   s.begin(sequence);
   for (StepRecord& row : rows) {
-    s.explorer.tell(row.choice, row.applied, row.outputs);
+    s.tell_explorer(s.explorer, row);
     s.steps.push_back(std::move(row));
   }
   s.explorer.end_sequence();
@@ -372,6 +347,12 @@ const std::vector<SequenceRecord>& Study::sequences() const {
 }
 const std::vector<TrainingRecord>& Study::trainings() const {
   return state_->trainings;
+}
+const std::vector<CorrectionRecord>& Study::corrections() const {
+  return state_->corrections;
+}
+const std::vector<std::string>& Study::warnings() const {
+  return state_->warnings;
 }
 std::vector<SessionRecord> Study::sessions() const {
   return state_->store.sessions();

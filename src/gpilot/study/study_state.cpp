@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "gpilot/core/error.hpp"
@@ -21,12 +22,13 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Study::State::State(const std::string& file, Access access, std::unique_ptr<WriterLock> writer_lock)
+Study::State::State(const std::string& file, Access wanted, std::unique_ptr<WriterLock> writer_lock)
     : lock(std::move(writer_lock)),
       path(file),
-      store(file, access),
+      store(file, wanted),
       header(store.header()),
       config(parse_config(header.config, file)),
+      access(wanted),
       explorer(config.model, config.box, config.explore) {
   load();
   if (lock) {
@@ -47,37 +49,69 @@ Study::State::~State() {
 void Study::State::load() {
   std::optional<std::string> model;
   store.snapshot([&] {
+    take_damage(store.damage());
     sequences = store.sequences();
     steps = store.steps();
     trainings = store.trainings();
+    corrections = store.corrections();
     if (const TrainingRecord* newest = newest_model()) {
       model = store.model(newest->id);
     }
   });
-  check();
-  replay(model);
+  for (const CorrectionRecord& correction : corrections) {
+    if (correction.step > 0 && correction.step <= static_cast<Index>(steps.size())) {
+      steps[static_cast<std::size_t>(correction.step - 1)].void_reason = correction.voids ? correction.why : "";
+    }
+  }
+  if (damage.empty()) {
+    check();
+    replay(model);
+  }
 }
 
 void Study::State::replay(const std::optional<std::string>& model) {
   explorer = explore::Explorer(config.model, config.box, config.explore);
-  std::size_t next = 0;
-  for (const SequenceRecord& sequence : sequences) {
-    explorer.begin_sequence(sequence.broad, sequence.outputs);
-    for (; next < steps.size() && steps[next].sequence == sequence.id; ++next) {
-      if (const StepRecord& step = steps[next]; step.status == StepStatus::kTold) {
-        explorer.tell(step.choice, step.applied, step.outputs);
-      }
-    }
-    if (sequence.ended) {
-      explorer.end_sequence();
-    }
-  }
+  retell(explorer, std::numeric_limits<Index>::max(), {});
   if (model) {
     take_model(*model);
   }
-  if (!trainings.empty() && !trainings.back().has_model) {
-    explorer.adopt({.summary = trainings.back().summary, .model = nullptr});
+  if (const TrainingRecord* newest = newest_training(); newest != nullptr && !newest->has_model) {
+    explorer.adopt({.summary = newest->summary, .model = nullptr});
   }
+  if (!model && !trainings.empty() && is_stale(trainings.back())) {
+    explorer.lose_model();
+  }
+}
+
+void Study::State::retell(explore::Explorer& to, Index last, const std::function<void(Index step)>& after) const {
+  std::size_t next = 0;
+  for (const SequenceRecord& sequence : sequences) {
+    to.begin_sequence(sequence.broad, sequence.outputs);
+    for (; next < steps.size() && steps[next].sequence == sequence.id; ++next) {
+      if (steps[next].id > last) {
+        return;
+      }
+      if (steps[next].status == StepStatus::kTold) {
+        tell_explorer(to, steps[next]);
+        if (after) {
+          after(steps[next].id);
+        }
+      }
+    }
+    if (sequence.ended) {
+      to.end_sequence();
+    }
+  }
+}
+
+/// What is learned from a step.
+void Study::State::tell_explorer(explore::Explorer& to, const StepRecord& step) const {
+  plan::Choice choice = step.choice;
+  if (step.training > 0 && is_stale(trainings[static_cast<std::size_t>(step.training - 1)])) {
+    choice.plan.resize(0, 0);  // a plan is not followed further than the model that made it is trusted
+  }
+  const Vector missing = Vector::Constant(step.outputs.size(), kNaN);
+  to.tell(std::move(choice), step.applied, step.voided ? missing : step.outputs);
 }
 
 /// Measurements come first: a model that this version cannot read costs a training, not the study.
@@ -93,8 +127,29 @@ void Study::State::take_model(const std::string& text) {
 }
 
 const TrainingRecord* Study::State::newest_model() const {
-  const auto newest = std::ranges::find_if(trainings.rbegin(), trainings.rend(), &TrainingRecord::has_model);
+  const auto newest = std::find_if(trainings.rbegin(), trainings.rend(),
+                                   [this](const TrainingRecord& t) { return t.has_model && !is_stale(t); });
   return newest == trainings.rend() ? nullptr : &*newest;
+}
+
+const TrainingRecord* Study::State::newest_training() const {
+  const auto newest =
+      std::find_if(trainings.rbegin(), trainings.rend(), [this](const TrainingRecord& t) { return !is_stale(t); });
+  return newest == trainings.rend() ? nullptr : &*newest;
+}
+
+bool Study::State::is_stale(const TrainingRecord& training) const {
+  const auto knew = [&](const CorrectionRecord& c) {
+    if (training.id > c.trainings) {
+      return false;
+    }
+    if (c.step > 0) {
+      return c.step <= training.summary.after_step;
+    }
+    const auto first = std::ranges::find(steps, c.sequence, &StepRecord::sequence);
+    return first != steps.end() && first->id <= training.summary.after_step;
+  };
+  return is_damaged("trainings", training.id) || std::ranges::any_of(corrections, knew);
 }
 
 /// The rest relies on what is checked here; a file that another program has changed may break it.
@@ -120,6 +175,8 @@ void Study::State::check() const {
     require(s.choice.control.size() == P && s.choice.control.allFinite(), "step", s.id, "wrong control");
     require(!told || (s.applied.size() == P && s.applied.allFinite()), "step", s.id, "wrong applied control");
     require(!told || (s.outputs.size() == E && !s.outputs.array().isInf().any()), "step", s.id, "wrong outputs");
+    require(s.training >= 0 && s.training <= static_cast<Index>(trainings.size()), "step", s.id,
+            "its training is not there");
     require(s.status != StepStatus::kAsked || k + 1 == steps.size(), "step", s.id, "it waits, and others followed");
     sequence = s.sequence;
   }
@@ -130,12 +187,19 @@ void Study::State::check() const {
   }
 }
 
-void Study::State::require_writable() const {
+void Study::State::require_repairable() const {
   if (!lock) {
     throw InputError(fmt::format("{}: the study was opened to read", path));
   }
   if (!unusable.empty()) {
     throw StoreError(fmt::format("{}: the study must be opened again: {}", path, unusable));
+  }
+}
+
+void Study::State::require_writable() const {
+  require_repairable();
+  if (!damage.empty()) {
+    throw StoreError(damage_words());
   }
 }
 
@@ -221,7 +285,7 @@ void Study::State::close(StepRecord step, bool ends_sequence) {
     }
   });
   if (step.status == StepStatus::kTold) {
-    explorer.tell(step.choice, step.applied, step.outputs);
+    tell_explorer(explorer, step);
   }
   if (ends_sequence) {
     end_current();

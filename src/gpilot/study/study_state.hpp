@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpilot/explore/explorer.hpp"
@@ -29,7 +31,12 @@ struct Study::State {
   std::vector<SequenceRecord> sequences;
   std::vector<StepRecord> steps;
   std::vector<TrainingRecord> trainings;
+  std::vector<CorrectionRecord> corrections;
+  std::vector<DamagedRow> damage;     ///< that must be repaired before anything else is done
+  std::vector<DamagedRow> tolerated;  ///< that costs nothing but time
+  std::vector<std::string> warnings;
   Index session = 0;
+  Access access;
   std::string unusable;        ///< why this object can no longer write, if it cannot
   explore::Explorer explorer;  ///< is told all that was told
 
@@ -52,7 +59,21 @@ struct Study::State {
   /// Tells the explorer all steps, and gives it the newest model.
   void replay(const std::optional<std::string>& model);
   void take_model(const std::string& text);
+  /// Begins the sequences and tells the steps up to `last` to an explorer; calls `after` after each.
+  void retell(explore::Explorer& to, Index last, const std::function<void(Index step)>& after) const;
   const TrainingRecord* newest_model() const;
+  /// Whether a training learned from what was corrected since, or its record is damaged: its model decides no more.
+  bool is_stale(const TrainingRecord& training) const;
+  /// The newest training that is not stale, or null.
+  const TrainingRecord* newest_training() const;
+  void tell_explorer(explore::Explorer& to, const StepRecord& step) const;
+  /// Sorts what the checksums say into what is refused and what is only said.
+  void take_damage(const std::vector<DamagedRow>& rows);
+  bool is_damaged(std::string_view table, Index id) const;
+  std::string damage_words() const;
+  void require_repairable() const;
+  /// Puts a correction on the disk, then loads everything anew: as a process does that opens the study.
+  void correct(CorrectionRecord correction, const std::function<void()>& change);
   void begin(const SequenceRecord& sequence);
   void end_current();
   void close(StepRecord step, bool ends_sequence);

@@ -120,9 +120,10 @@ class Jobs {
   void load() {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       if (store_.has(jobs_[j])) {
-        records_[j] = store_.load(jobs_[j]);
+        std::string why;
+        records_[j] = store_.load(jobs_[j], why);
         if (!records_[j] && execution_.on_damaged) {
-          execution_.on_damaged(store_.path_of(jobs_[j]));
+          execution_.on_damaged(why);
         }
         if (records_[j] && is_rig_failure(failure_of(*records_[j]).value_or(""))) {
           records_[j].reset();  // the rig may have been mended

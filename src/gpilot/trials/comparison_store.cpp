@@ -245,11 +245,12 @@ bool ComparisonStore::has(const ComparisonJob& job) const {
   return fs::exists(path_of(job));
 }
 
-std::optional<TrialRecord> ComparisonStore::load(const ComparisonJob& job) const {
+std::optional<TrialRecord> ComparisonStore::load(const ComparisonJob& job, std::string& why) const {
   const std::string path = path_of(job);
   try {
     return parse_trial_record(text_of(path), path, job, steps_);
-  } catch (const InputError&) {
+  } catch (const InputError& error) {
+    why = error.what();
     return std::nullopt;
   }
 }

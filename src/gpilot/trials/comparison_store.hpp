@@ -19,8 +19,8 @@ class ComparisonStore {
 
   std::string path_of(const ComparisonJob& job) const;
   bool has(const ComparisonJob& job) const;
-  /// Nothing if the file is damaged.
-  std::optional<TrialRecord> load(const ComparisonJob& job) const;
+  /// Nothing if the file is damaged; `why` says where.
+  std::optional<TrialRecord> load(const ComparisonJob& job, std::string& why) const;
   void store(const ComparisonJob& job, const TrialRecord& record) const;
 
   /// results.csv and timings.csv of all trials, and summary.json.

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/io/checksum.hpp"
 #include "gpilot/io/json_archive.hpp"
 #include "gpilot/trials/trial.hpp"
 
@@ -17,7 +19,8 @@ using io::Rule;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kFormat = "gpilot-trial";
-constexpr Index kFormatVersion = 1;
+constexpr Index kFormatVersion = 2;
+constexpr Index kFirstWithChecksums = 2;
 constexpr std::string_view kFailed = "failed: ";
 
 /// JSON has one word for what is not finite, so that a stored record and the one in memory agree.
@@ -55,7 +58,31 @@ void describe_record(Archive& file, Record& record, Index steps) {
     entry.number("choose_seconds", step.choose_seconds, Rule::kNotNegative);
     entry.number("train_seconds", step.train_seconds, Rule::kNotNegative);
     entry.number("evaluate_seconds", step.evaluate_seconds, Rule::kNotNegative);
+    entry.optional("checksum", [&] { entry.text("checksum", step.checksum); });
   });
+}
+
+std::string checksum_of(const TrialRecord& record, std::size_t k) {
+  const RecordedStep& s = record.steps[k];
+  return io::checksum(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", fmt::join(record.metrics, ","), k,
+                                  fmt::join(s.values, ","), s.criterion, fmt::join(s.control, ","), s.trained, s.status,
+                                  s.chosen, s.choose_seconds, s.train_seconds, s.evaluate_seconds));
+}
+
+/// Old files have no checksums; one that is there, or should be, must be right.
+void check_steps(const TrialRecord& record, Index version, const std::string& name) {
+  for (std::size_t k = 0; k < record.steps.size(); ++k) {
+    const RecordedStep& step = record.steps[k];
+    if (step.values.size() != record.metrics.size() || record.metrics.empty()) {
+      throw InputError(
+          fmt::format("{}: a step has {} values of {} metrics", name, step.values.size(), record.metrics.size()));
+    }
+    const bool expected = version >= kFirstWithChecksums || !step.checksum.empty();
+    if (expected && step.checksum != checksum_of(record, k)) {
+      throw InputError(
+          fmt::format("{}: damaged: step {}: the file does not hold what was stored (wrong checksum)", name, k));
+    }
+  }
 }
 
 }  // namespace
@@ -100,7 +127,11 @@ std::string format_trial_record(const ComparisonJob& job, const TrialRecord& rec
   io::JsonWriter file;
   const Header header{.job = job};
   describe_header(file, header);
-  describe_record(file, record, static_cast<Index>(record.steps.size()) - 1);
+  TrialRecord sealed = record;
+  for (std::size_t k = 0; k < sealed.steps.size(); ++k) {
+    sealed.steps[k].checksum = checksum_of(record, k);
+  }
+  describe_record(file, std::as_const(sealed), static_cast<Index>(record.steps.size()) - 1);
   return file.format();
 }
 
@@ -112,18 +143,13 @@ TrialRecord parse_trial_record(std::string_view text, const std::string& name, c
   io::JsonReader file(json, name, "");
   Header header;
   describe_header(file, header);
-  if (header != Header{.job = job}) {
-    throw InputError(fmt::format("{}: expected version {} of the format {} for trial {} of {} on {}", name,
+  if (header != Header{.version = header.version, .job = job} || header.version > kFormatVersion) {
+    throw InputError(fmt::format("{}: expected version 1 to {} of the format {} for trial {} of {} on {}", name,
                                  kFormatVersion, kFormat, job.trial, job.strategy, job.system));
   }
   TrialRecord record;
   describe_record(file, record, steps);
-  for (const RecordedStep& step : record.steps) {
-    if (step.values.size() != record.metrics.size() || record.metrics.empty()) {
-      throw InputError(
-          fmt::format("{}: a step has {} values of {} metrics", name, step.values.size(), record.metrics.size()));
-    }
-  }
+  check_steps(record, header.version, name);
   return record;
 }
 

@@ -180,17 +180,46 @@ TEST(Explorer, AMeasurementThatCannotBeLearnedFromIsKept) {
     options.retrain_every = every;
     Explorer explorer = toy_explorer(options);
     explorer.ask();
-    explorer.tell(Vector::Constant(1, 1e300));
-    EXPECT_EQ(explorer.data()[0].outputs(kInitial + 1, 0), 1e300);
-    const std::optional<TrainingSummary> training = explorer.update();
-    EXPECT_EQ(training.has_value(), every == 1);
-    if (training) {
+    explorer.tell(Vector::Constant(1, 1e140));
+    EXPECT_EQ(explorer.data()[0].outputs(kInitial + 1, 0), 1e140);
+    const Choice& next = explorer.ask();
+    EXPECT_TRUE(next.control.allFinite());
+    EXPECT_EQ(next.phase, Phase::kChosen);
+    EXPECT_EQ(next.note.find("the filter failed") != std::string::npos, every == 4) << next.note;
+  }
+}
+
+TEST(Explorer, WhatIsNotPlausibleIsMissing) {
+  ExploreOptions options = toy_options();
+  options.plausible = {Vector::Constant(1, -5.0), Vector::Constant(1, 5.0)};
+  Explorer spiked = toy_explorer(options);
+  Explorer missing = toy_explorer(options);
+  for (const double spike : {1e9, -5.001, 1e300, 4.999}) {
+    const Vector control = spiked.ask().control;
+    EXPECT_EQ(control, missing.ask().control);
+    EXPECT_EQ(spiked.ask().phase, Phase::kChosen);
+    spiked.tell(Vector::Constant(1, spike));
+    missing.tell(Vector::Constant(1, spike == 4.999 ? spike : kNaN));
+  }
+  EXPECT_TRUE(std::isnan(spiked.data()[0].outputs(kInitial + 1, 0)));
+  EXPECT_EQ(spiked.data()[0].outputs(kInitial + 4, 0), 4.999);
+  options.plausible.high.resize(2);
+  EXPECT_THROW(options.validate(spiked.spec(), spiked.box()), InputError);
+}
+
+TEST(Explorer, WithoutAModelItSaysWhyControlsAreRandom) {
+  ExploreOptions options = toy_options();
+  options.initial = 2;
+  Explorer explorer(test::toy_spec(), toy_box(), options);
+  for (int k = 0; k < 4; ++k) {
+    const Choice choice = explorer.ask();
+    EXPECT_EQ(choice.fallback, k >= 2);
+    EXPECT_EQ(choice.note.find("drawn, since the training failed: ") != std::string::npos, k >= 2) << choice.note;
+    explorer.tell(Vector::Constant(1, kNaN));  // nothing to learn from
+    if (const std::optional<TrainingSummary> training = explorer.update()) {
       EXPECT_EQ(training->status, ssm::FitStatus::kFailed);
       EXPECT_FALSE(explorer.update()) << "it is not repeated before there is more to learn from";
     }
-    const Choice& next = explorer.ask();
-    EXPECT_TRUE(next.control.allFinite());
-    EXPECT_NE(next.note.find("the filter failed"), std::string::npos) << next.note;
   }
 }
 

@@ -370,5 +370,23 @@ TEST(Config, LoadReadsFilesAndRefusesOthers) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Config, PlausibleValuesFollowFromTheRange) {
+  const auto plausible = [](const std::string& text) { return parsed(text).explore.plausible; };
+  EXPECT_EQ(plausible(kSmall).low(0), -30.0);  // ten times -3 to 3
+  EXPECT_EQ(plausible(kSmall).high(0), 30.0);
+  EXPECT_EQ(plausible(replaced(kSmall, "low = -3\n", "low = 1\n")).low(0), -8.0);  // around its middle
+  const Box given = plausible(kSmall + "plausible_low = -4\nplausible_high = 50\n");
+  EXPECT_EQ(given.low(0), -4.0);
+  EXPECT_EQ(given.high(0), 50.0);
+  EXPECT_TRUE(std::isinf(plausible(replaced(kSmall, "low = -3\nhigh = 3\n", "")).high(0)));
+  EXPECT_TRUE(std::isinf(plausible(kSmall + "[[state]]\nname = \"angle\"\nangle = true\n").low(0)));
+  expect_contains(message_of<InputError>([&] { parsed(kSmall + "plausible_low = -2\n"); }),
+                  "f.toml:13: output.angle.plausible_low: expected at most 'low', which is -3, not -2");
+  expect_contains(message_of<InputError>([&] { parsed(kSmall + "plausible_high = 2.5\n"); }),
+                  "output.angle.plausible_high: expected at least 'high'");
+  // They may change while a study goes on.
+  EXPECT_EQ(differences(parsed(kSmall + "plausible_high = 9\n"), parsed(kSmall)), std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace gpilot::study

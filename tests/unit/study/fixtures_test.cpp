@@ -11,6 +11,7 @@
 #include "gpilot/ssm/predict.hpp"
 #include "gpilot/study/config.hpp"
 #include "gpilot/study/study.hpp"
+#include "support/change_study.hpp"
 #include "support/temporary_directory.hpp"
 
 // What earlier versions wrote, see tests/fixtures/README.md. The numbers are those that the version saw and gave.
@@ -125,6 +126,18 @@ TEST_F(Fixtures01Test, AskingGoesOn) {
   }
   EXPECT_EQ(study.trainings().size(), 5U);
   EXPECT_EQ(Study::open(path("pendulum.study"), Access::kRead).told(), 21);
+}
+
+TEST_F(Fixtures01Test, GetsChecksumsWhenItIsWrittenTo) {
+  const std::string study = path("pendulum.study");
+  test::change(study, "UPDATE steps SET outputs = '[0.5]' WHERE id = 1");  // nothing tells that in an old file
+  EXPECT_EQ(Study::open(study, Access::kRead).steps()[0].outputs(0), 0.5);
+  Study::open(study, Access::kWrite);
+  test::change(study, "UPDATE steps SET outputs = '[0.25]' WHERE id = 1");
+  EXPECT_THROW(Study::open(study, Access::kRead), StoreError);
+  Study repaired = Study::open(study, Access::kRepair);
+  EXPECT_TRUE(repaired.void_step(1, "damaged"));
+  EXPECT_EQ(repaired.ask().id, 20);
 }
 
 TEST_F(Fixtures01Test, TheConfigurationIsThatOfTheStudy) {

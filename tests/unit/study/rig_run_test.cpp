@@ -1,8 +1,6 @@
 /// A study that runs the example rig, well behaved and not.
 #include "gpilot/study/rig_run.hpp"
 
-#include <SQLiteCpp/SQLiteCpp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "gpilot/core/error.hpp"
+#include "support/change_study.hpp"
 #include "support/example_rig.hpp"
 #include "support/message_of.hpp"
 
@@ -202,7 +201,7 @@ TEST_F(RigRunTest, EndsWhenTheModelIsSureEnough) {
     Study study = Study::create(path("a.study"), text, "rig.toml");
     EXPECT_EQ(run_rig(study, options("", 6)).sure_enough, "");
   }
-  SQLite::Database(path("a.study"), SQLite::OPEN_READWRITE).exec("UPDATE steps SET reference_sd = 0.01 WHERE id = 6");
+  test::change_and_seal(path("a.study"), "UPDATE steps SET reference_sd = 0.01 WHERE id = 6");
   Study study = Study::open(path("a.study"));
   const RigRunSummary summary = run_rig(study, options("", 5));
   EXPECT_EQ(summary.told, 0);

@@ -1,5 +1,4 @@
 /// The file of a study: who may write to it, what becomes of a damaged one.
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "gpilot/plan/strategy.hpp"
 #include "gpilot/study/record.hpp"
 #include "gpilot/study/study.hpp"
+#include "support/change_study.hpp"
 #include "support/message_of.hpp"
 #include "support/toy_study.hpp"
 
@@ -24,16 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::advance;
+using test::change;
+using test::change_and_seal;
 using test::kToyConfig;
 using test::message_of;
 using test::Toy;
 
 class StudyFileTest : public test::StudyTest {};
-
-/// Changes a study behind its back.
-void change(const std::string& study, const std::string& sql) {
-  SQLite::Database(study, SQLite::OPEN_READWRITE).exec(sql);
-}
 
 TEST_F(StudyFileTest, OldModelsAreForgottenTheirRecordsAreNot) {
   {
@@ -102,7 +99,8 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
     advance(study, toy, 4);
   }
   EXPECT_TRUE(Study::open(path(), Access::kRead).steps()[3].choice.safe);
-  change(path(), "UPDATE steps SET violation = 0.25, safe = 0, reference_sd = 0.5, plan = '[0.1,0.2]' WHERE id = 4");
+  change_and_seal(path(),
+                  "UPDATE steps SET violation = 0.25, safe = 0, reference_sd = 0.5, plan = '[0.1,0.2]' WHERE id = 4");
   Study study = Study::open(path());
   EXPECT_EQ(study.steps()[3].choice.violation, 0.25);
   EXPECT_FALSE(study.steps()[3].choice.safe);
@@ -111,7 +109,7 @@ TEST_F(StudyFileTest, KeepsWhatAChoiceSaysOfLimitsAndItsPlan) {
   EXPECT_EQ(study.steps()[2].choice.plan.size(), 0);
   EXPECT_TRUE(std::isnan(study.steps()[2].choice.violation));
   study.ask();
-  change(path(), "UPDATE steps SET violation = 0.75, safe = 0 WHERE id = 5");
+  change_and_seal(path(), "UPDATE steps SET violation = 0.75, safe = 0 WHERE id = 5");
   const Step again = Study::open(path(), Access::kRead).suggest();
   EXPECT_EQ(again.choice.violation, 0.75);
   EXPECT_FALSE(again.choice.safe);
@@ -152,11 +150,11 @@ TEST_F(StudyFileTest, SaysWhenItsModelIsSureEnough) {
     advance(study, toy, 5);
     EXPECT_EQ(study.sure_enough(), "");  // its strategy says nothing of it
   }
-  change(path(), "UPDATE steps SET reference_sd = 0.01 WHERE id = 4");
+  change_and_seal(path(), "UPDATE steps SET reference_sd = 0.01 WHERE id = 4");
   EXPECT_EQ(Study::open(path(), Access::kRead).sure_enough(), "");  // that was before the newest
-  change(path(), "UPDATE steps SET reference_sd = 0.05 WHERE id = 5");
+  change_and_seal(path(), "UPDATE steps SET reference_sd = 0.05 WHERE id = 5");
   EXPECT_EQ(Study::open(path(), Access::kRead).sure_enough(), "");
-  change(path(), "UPDATE steps SET reference_sd = 0.047 WHERE id = 5");
+  change_and_seal(path(), "UPDATE steps SET reference_sd = 0.047 WHERE id = 5");
   Study study = Study::open(path());
   const std::string words =
       "the model's standard deviation on the reference is 0.047, below 0.05: stopped after 2 step(s)";
@@ -225,7 +223,7 @@ TEST_F(StudyFileTest, AFileThatContradictsItselfIsRefused) {
            {"UPDATE trainings SET after_step = 99", "training 1: it knows steps that are not there"}}) {
     const std::string copy = path("copy.study");
     fs::copy_file(path(), copy, fs::copy_options::overwrite_existing);
-    change(copy, sql);
+    change_and_seal(copy, sql);
     EXPECT_NE(message_of<StoreError>([&] { Study::open(copy, Access::kRead); }).find(message), std::string::npos)
         << sql;
   }
@@ -238,7 +236,7 @@ TEST_F(StudyFileTest, AModelThatCannotBeReadCostsATrainingOnly) {
     advance(study, toy, 4);
     study.update();
   }
-  change(path(), "UPDATE trainings SET model = '{}'");
+  change_and_seal(path(), "UPDATE trainings SET model = '{}'");
   Study study = Study::open(path());
   EXPECT_EQ(study.told(), 4);
   EXPECT_EQ(study.model(), nullptr);

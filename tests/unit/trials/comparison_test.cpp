@@ -297,13 +297,15 @@ TEST_F(ComparisonDirectory, RunsDamagedTrialsAgain) {
   FakeTrials again;
   ComparisonExecution execution = again.execution();
   std::vector<std::string> damaged;
-  execution.on_damaged = [&](const std::string& file) {
+  execution.on_damaged = [&](const std::string& why) {
     EXPECT_EQ(again.runs, 0);
-    damaged.push_back(file);
+    damaged.push_back(why);
   };
   run_comparison(small_options(), path(), execution);
   EXPECT_EQ(again.runs, 2);
-  EXPECT_EQ(damaged, (std::vector<std::string>{path() + "/trials/kink-random-002.json", cut}));
+  ASSERT_EQ(damaged.size(), 2U);
+  EXPECT_TRUE(damaged[0].starts_with(path() + "/trials/kink-random-002.json: expected version")) << damaged[0];
+  EXPECT_TRUE(damaged[1].starts_with(cut + ": damaged file of a trial")) << damaged[1];
   EXPECT_EQ(results(), whole);
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <tuple>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/trials/trial.hpp"
@@ -108,6 +110,41 @@ TEST(TrialRecordFile, HoldsATrialThatFailed) {
   EXPECT_FALSE(failure_of(empty));
   record_failure(empty, 1, "no start");
   EXPECT_EQ(failure_of(parse_trial_record(format_trial_record(kJob, empty), "f", kJob, 1)), "no start");
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(TrialRecordFile, AChangedValueIsTold) {
+  const std::string text = format_trial_record(kJob, two_steps());
+  const auto message = [&](const std::string& from, const std::string& to) {
+    return message_of<InputError>([&] { parse_trial_record(replaced(text, from, to), "f.json", kJob, 1); });
+  };
+  for (const auto& [from, to, step] : {std::tuple{"0.3333333333333333", "0.3333333323333333", "0"},
+                                       std::tuple{"-0.14285714285714285", "-0.14285714285714385", "1"},
+                                       std::tuple{"0.01", "0.09", "1"}, std::tuple{"converged", "cpnverged", "0"},
+                                       std::tuple{"rmse", "rmsf", "0"}, std::tuple{"checksum", "chfcksum", "0"}}) {
+    EXPECT_NE(message(from, to).find(std::string("f.json: damaged: step ") + step), std::string::npos) << from;
+  }
+}
+
+TEST(TrialRecordFile, FilesWithoutChecksumsAreReadAsBefore) {
+  std::string text = replaced(format_trial_record(kJob, two_steps()), R"("version": 2)", R"("version": 1)");
+  EXPECT_EQ(parse_trial_record(text, "f", kJob, 1).steps.size(), 2U);
+  std::string changed = replaced(text, "0.3333333333333333", "0.4");
+  EXPECT_THROW(parse_trial_record(changed, "f", kJob, 1), InputError) << "it has checksums all the same";
+  for (std::size_t at = 0; (at = text.find(",\n", at)) != std::string::npos; ++at) {
+    if (const std::size_t key = text.find_first_not_of(" \n", at + 1); text.compare(key, 10, "\"checksum\"") == 0) {
+      text.erase(at, text.find('\n', key) - at);
+    }
+  }
+  EXPECT_EQ(text.find("checksum"), std::string::npos) << text;
+  EXPECT_EQ(parse_trial_record(replaced(text, "0.3333333333333333", "0.4"), "f", kJob, 1).steps[0].values[0], 0.4);
+  EXPECT_THROW(parse_trial_record(replaced(text, R"("version": 1)", R"("version": 2)"), "f", kJob, 1), InputError);
+  EXPECT_THROW(parse_trial_record(replaced(text, R"("version": 1)", R"("version": 3)"), "f", kJob, 1), InputError);
 }
 
 TEST(TrialRecordFile, NeedsAValueOfEveryMetric) {
