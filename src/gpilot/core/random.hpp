@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   kBatches = 14,
   kReference = 15,
   kPlanner = 16,
+  kRigReset = 17,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).
