@@ -96,11 +96,19 @@ class Printer {
 void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
   const std::size_t trainings = study.trainings().size();
   if (arguments.format == Format::kJson) {
-    const nlohmann::ordered_json json = {
-        {"study", study.path()},        {"measurements", study.told()}, {"measured", summary.told},
-        {"failed", summary.failed},     {"restarts", summary.restarts}, {"missed_deadlines", summary.missed},
-        {"trainings", trainings},       {"stopped", summary.stopped},   {"sure_enough", summary.sure_enough},
-        {"episodes", summary.episodes}, {"over", summary.over}};
+    const nlohmann::ordered_json json = {{"study", study.path()},
+                                         {"measurements", study.told()},
+                                         {"measured", summary.told},
+                                         {"failed", summary.failed},
+                                         {"restarts", summary.restarts},
+                                         {"missed_deadlines", summary.missed},
+                                         {"trainings", trainings},
+                                         {"stopped", summary.stopped},
+                                         {"sure_enough", summary.sure_enough},
+                                         {"outside_limits", summary.outside},
+                                         {"no_safe_plan", summary.no_plan},
+                                         {"episodes", summary.episodes},
+                                         {"over", summary.over}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
@@ -112,6 +120,10 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
   }
   fmt::print("measured {} time(s), {} in all; {} step(s) failed, the rig was started again {} time(s)\n", summary.told,
              study.told(), summary.failed, summary.restarts);
+  if (study.config().explore.limits.any()) {
+    fmt::print("outside the limits: {} of {} measurements; no plan that keeps them was found in {} step(s)\n",
+               summary.outside, summary.told, summary.no_plan);
+  }
   if (summary.episodes > 0) {
     fmt::print("the rig ended {} episode(s)\n", summary.episodes);
   }

@@ -47,6 +47,8 @@ struct RigRunSummary {
   Index failed = 0;    ///< steps that failed, were unsafe, or whose outcome is unknown
   Index restarts = 0;  ///< of the rig's process
   Index missed = 0;    ///< periods without a decision in time, in which the safe control was applied
+  Index outside = 0;   ///< outputs measured outside their limits
+  Index no_plan = 0;   ///< steps for which no plan was found that keeps them
   Index episodes = 0;  ///< sequences that the rig ended, without a failure
   bool stopped = false;
   std::string sure_enough{};  ///< of the study, when the run ended

@@ -173,7 +173,10 @@ void RigDriver::adopt(const explore::TrainingResult& result) {
 void RigDriver::acknowledge(Index id) {
   failures_ = 0;
   ++summary_.told;
-  emit({.kind = Kind::kTold, .text = "", .step = &study_.steps()[static_cast<std::size_t>(id - 1)]});
+  const StepRecord& step = study_.steps()[static_cast<std::size_t>(id - 1)];
+  summary_.outside += study_.config().explore.limits.violated_by(step.outputs) ? 1 : 0;
+  summary_.no_plan += step.choice.safe ? 0 : 1;
+  emit({.kind = Kind::kTold, .text = "", .step = &step});
 }
 
 void RigDriver::take(Index id, const RigAnswer& answer) {
