@@ -277,6 +277,9 @@ void StructureSearch::fit_in_sample(JudgedStructure& judged, bool to_the_end) {
     auto fitted =
         std::make_shared<FittedCandidate>(fit_candidate(whole_, judged.choice, linear_of(0, judged.choice.linear),
                                                         spec_, options_, {.iterations = iterations, .coarse = true}));
+    if (stopped()) {  // cut short
+      return;
+    }
     judged.bound = fitted->bound;
     judged.in_sample = judged.judgement =
         in_sample_error(fitted->dynamics, to_the_end ? kValidationDraws : kScreenDraws);
@@ -398,8 +401,10 @@ ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const 
   const ssm::Dataset part = judged_part(data);
   StructureSearch judge(part.empty() ? data : part, spec, options);
   const FoundStructures found = judge.choose();
-  ssm::Model model =
-      part.empty() ? judge.assemble(found, judge) : StructureSearch(data, spec, options).assemble(found, judge);
+  // Whoever stops it does not want to wait for all rows: the best so far is of the part.
+  const bool stopped = options.stop != nullptr && *options.stop;
+  ssm::Model model = part.empty() || stopped ? judge.assemble(found, judge)
+                                             : StructureSearch(data, spec, options).assemble(found, judge);
   model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return model;
 }
