@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 
 namespace gpilot::cli {
@@ -15,8 +16,10 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// While one exists, the first SIGINT (Ctrl-C) or SIGTERM only asks for an orderly stop; the second ends the program at
-/// once.
+inline constexpr std::size_t kHandledSignals = 4;
+
+/// While one exists, SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed) and SIGPIPE (nobody reads what is
+/// printed) only ask for an orderly stop. A second Ctrl-C or SIGTERM ends the program at once.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -28,9 +31,11 @@ class InterruptGuard {
 
   /// Becomes true when a stop is asked for.
   static const std::atomic<bool>& requested();
+  /// Asks for a stop, as a signal would.
+  static void request();
 
  private:
-  std::array<struct sigaction, 2> previous_{};
+  std::array<struct sigaction, kHandledSignals> previous_{};
 };
 
 }  // namespace gpilot::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -20,9 +21,15 @@ namespace {
 
 enum ExitCode : int { kOk = 0, kFailed = 1, kWrongInput = 2, kInterrupted = 130 };
 
-int report(std::string_view message, ExitCode code) {
-  fmt::print(stderr, "gpilot: error: {}\n", message);
+/// Standard error may be gone, with the terminal: the exit code then says all.
+int say(const std::string& line, ExitCode code) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::fputs(line.c_str(), stderr);
   return code;
+}
+
+int report(std::string_view message, ExitCode code) {
+  return say(fmt::format("gpilot: error: {}\n", message), code);
 }
 
 /// CLI11 has no word for a mistyped command: it would say that a command is missing.
@@ -89,8 +96,7 @@ int main(int argc, char** argv) {
   } catch (const gpilot::InputError& error) {
     return report(error.what(), kWrongInput);
   } catch (const Interrupted& interrupted) {
-    fmt::print(stderr, "gpilot: {}\n", interrupted.what());
-    return kInterrupted;
+    return say(fmt::format("gpilot: {}\n", interrupted.what()), kInterrupted);
   } catch (const std::bad_alloc&) {
     return report("out of memory", kFailed);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -42,7 +43,8 @@ Study open_study(const RunRigArguments& arguments, const std::string& path) {
   return open_or_create(path, arguments.config);
 }
 
-/// Lines for people, on the terminal or in a log: flushed, so that they are seen when they happen.
+/// Lines for people, on the terminal or in a log: flushed, so that they are seen when they happen. Printing that fails
+/// must not cost a measurement: nothing more is printed, and if nobody reads any more the run ends in good order.
 class Printer {
  public:
   Printer(std::FILE* stream, const study::StudyConfig& config) : stream_(stream), config_(config) {}
@@ -50,10 +52,10 @@ class Printer {
   void print(const RigRunEvent& event) {
     switch (event.kind) {
       case RigRunEvent::Kind::kRig:
-        fmt::print(stream_, "{}\n{}  training\n", event.text, step_heading(config_));
+        write(fmt::format("{}\n{}  training\n", event.text, step_heading(config_)));
         break;
       case RigRunEvent::Kind::kSequence:
-        fmt::print(stream_, "a new sequence begins: {}\n", event.text);
+        write(fmt::format("a new sequence begins: {}\n", event.text));
         break;
       case RigRunEvent::Kind::kTrained:
         training_ = event.training->summary.status == ssm::FitStatus::kFailed
@@ -62,24 +64,35 @@ class Printer {
                                       name(event.training->summary.status), event.training->summary.seconds);
         break;
       case RigRunEvent::Kind::kTold:
-        fmt::print(stream_, "{}{}\n", step_line(config_, *event.step), std::exchange(training_, ""));
+        write(fmt::format("{}{}\n", step_line(config_, *event.step), std::exchange(training_, "")));
         break;
       case RigRunEvent::Kind::kFailed:
         if (event.step != nullptr) {
-          fmt::print(stream_, "{}\n", step_line(config_, *event.step));
+          write(fmt::format("{}\n", step_line(config_, *event.step)));
         }
         if (!event.text.empty() && (event.step == nullptr || event.step->reason != event.text)) {
-          fmt::print(stream_, "the rig failed: {}\n", event.text);
+          write(fmt::format("the rig failed: {}\n", event.text));
         }
         break;
     }
-    std::fflush(stream_);
   }
 
  private:
+  void write(const std::string& text) {
+    if (silent_) {
+      return;
+    }
+    errno = 0;
+    silent_ = std::fputs(text.c_str(), stream_) < 0 || std::fflush(stream_) != 0;
+    if (silent_ && (errno == EPIPE || errno == EIO)) {  // EIO: the terminal is gone
+      InterruptGuard::request();
+    }
+  }
+
   std::FILE* stream_;
   const study::StudyConfig& config_;
   std::string training_;  ///< what is to be said of the newest training
+  bool silent_ = false;
 };
 
 void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
@@ -97,15 +110,29 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
                                          {"implausible", summary.implausible},
                                          {"failed_trainings", summary.failed_trainings},
                                          {"random_after_failure", summary.random},
-                                         {"random_because", summary.random_because}};
+                                         {"random_because", summary.random_because},
+                                         {"outside_limits", summary.outside},
+                                         {"no_safe_plan", summary.no_plan},
+                                         {"episodes", summary.episodes},
+                                         {"over", summary.over}};
     fmt::print("{}\n", json.dump(2));
     return;
   }
   if (!summary.sure_enough.empty()) {
     fmt::print("{}\n", summary.sure_enough);
   }
+  if (!summary.over.empty()) {
+    fmt::print("the run ends: {}; --resume begins another sequence\n", summary.over);
+  }
   fmt::print("measured {} time(s), {} in all; {} step(s) failed, the rig was started again {} time(s)\n", summary.told,
              study.told(), summary.failed, summary.restarts);
+  if (study.config().explore.limits.any()) {
+    fmt::print("outside the limits: {} of {} measurements; no plan that keeps them was found in {} step(s)\n",
+               summary.outside, summary.told, summary.no_plan);
+  }
+  if (summary.episodes > 0) {
+    fmt::print("the rig ended {} episode(s)\n", summary.episodes);
+  }
   if (!std::isnan(arguments.period)) {
     fmt::print("{} deadline(s) missed of {} at a period of {} s\n", summary.missed, summary.told, arguments.period);
   }

@@ -46,6 +46,14 @@ std::string with(Json answer, const char* key, const Json& value) {
   return line_of(answer);
 }
 
+/// hello with one input called torque, and what it says of it.
+std::string declaring(Json answer, const Json& more) {
+  Json input{{"name", "torque"}};
+  input.update(more);
+  answer["inputs"] = Json::array({input});
+  return line_of(answer);
+}
+
 /// The answer with text that no JSON library would write in place of y.
 std::string with_y(Json answer, const std::string& y) {
   answer["y"] = "@";
@@ -63,6 +71,15 @@ std::string flood_stderr(const Json& /*request*/, const Json& answer) {
 
 std::string give_up(const Json& request, const char* status) {
   return line_of({{"v", 1}, {"id", request["id"]}, {"ok", false}, {"status", status}, {"msg", "told to misbehave"}});
+}
+
+/// A line that arrives byte by byte is a line all the same.
+std::string slow_bytes(const Json& /*request*/, const Json& answer) {
+  for (const char letter : line_of(answer)) {
+    say(std::string(1, letter));
+    wait(0.001);
+  }
+  return "";
 }
 
 std::string die_amid_line(const Json& /*request*/, const Json& answer) {
@@ -113,6 +130,25 @@ const std::map<std::string, Reply>& at_steps() {
       {"flood-stderr", flood_stderr},
       {"fail", [](const Json& request, auto&&) { return give_up(request, "failed"); }},
       {"unsafe", [](const Json& request, auto&&) { return give_up(request, "unsafe"); }},
+      {"done", [](auto&&, const Json& answer) { return with(answer, "done", true); }},
+      {"done-garbage", [](auto&&, const Json& answer) { return with(answer, "done", "yes"); }},
+      {"done-number", [](auto&&, const Json& answer) { return with(answer, "done", 1); }},
+      {"done-without-outputs",
+       [](auto&&, Json answer) {
+         answer.erase("y");
+         return with(answer, "done", true);
+       }},
+      {"done-failed",
+       [](const Json& request, auto&&) {
+         return line_of({{"v", 1}, {"id", request["id"]}, {"ok", false}, {"msg", "told to misbehave"}, {"done", true}});
+       }},
+      {"array", [](auto&&, const Json& answer) { return line_of(Json::array({answer})); }},
+      {"twice", [](auto&&, const Json& answer) { return line_of(answer) + line_of(answer); }},
+      {"nulls", [](auto&&, auto&&) { return std::string(100, '\0') + '\n'; }},
+      {"text-outputs", [](auto&&, const Json& answer) { return with_y(answer, "[\"0.1\"]"); }},
+      {"applied-null", [](auto&&, const Json& answer) { return with(answer, "u_applied", Json::array({nullptr})); }},
+      {"not-ok-number", [](auto&&, const Json& answer) { return with(answer, "ok", 1); }},
+      {"slow-bytes", slow_bytes},
       {"extra-line", [](auto&&, const Json& answer) { return line_of(answer) + "and another thing\n"; }},
   };
   return kinds;
@@ -127,6 +163,30 @@ const std::map<std::string, Reply>& at_hello() {
          return line_of(answer);
        }},
       {"chatty-start", [](auto&&, const Json& answer) { return "Rig ready.\n" + line_of(answer); }},
+      {"range-reversed",
+       [](auto&&, const Json& answer) {
+         return declaring(answer, {{"low", 1.0}, {"high", -1.0}});
+       }},
+      {"range-text",
+       [](auto&&, const Json& answer) {
+         return declaring(answer, {{"low", "-1"}, {"high", 1.0}});
+       }},
+      {"range-half",
+       [](auto&&, const Json& answer) {
+         return declaring(answer, {{"low", -1.0}});
+       }},
+      {"safe-outside",
+       [](auto&&, const Json& answer) {
+         return declaring(answer, {{"low", -1.0}, {"high", 1.0}, {"safe", 2.0}});
+       }},
+      {"channels-text", [](auto&&, const Json& answer) { return with(answer, "inputs", "torque"); }},
+      {"channels-names", [](auto&&, const Json& answer) { return with(answer, "inputs", Json::array({"torque"})); }},
+      {"same-names",
+       [](auto&&, Json answer) {
+         answer["outputs"] = Json::array({Json{{"name", "torque"}}});
+         return declaring(answer, Json::object());
+       }},
+      {"dt-negative", [](auto&&, const Json& answer) { return with(answer, "dt", -0.1); }},
       {"refuses",
        [](auto&&, auto&&) {
          return line_of({{"v", 1}, {"id", 0}, {"ok", false}, {"msg", "the emergency stop is pressed"}});

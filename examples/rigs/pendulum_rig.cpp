@@ -2,6 +2,7 @@
 //
 //   pendulum_rig --seed 1                    a rig that can be reset
 //   pendulum_rig --seed 1 --state rig.json   one that knows, even after a restart, which step it applied last
+//   pendulum_rig --seed 1 --episode 20       one whose episodes are over after 20 steps
 //
 // A short rig to copy is pendulum_rig.py; this one also serves the tests, which need a rig that misbehaves.
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct Options {
   std::string state;
   std::string record;
   std::string misbehave;
+  Index episode = 0;
   bool no_reset = false;
   bool real_time = false;
 };
@@ -86,7 +88,7 @@ class PendulumRig {
       lock_file(options_.state + ".lock");
     }
     if (options_.state.empty() || !load()) {
-      begin_sequence();
+      begin_sequence(0);
     }
   }
 
@@ -97,7 +99,7 @@ class PendulumRig {
     if (op == "hello") {
       hello(request, answer);
     } else if (op == "reset") {
-      reset(answer);
+      reset(request, answer);
     } else if (op == "step") {
       return step(request, std::move(answer));
     } else if (op == "safe" && options_.real_time) {
@@ -122,30 +124,40 @@ class PendulumRig {
     return {pendulum_, {.seed = options_.seed, .trial = static_cast<std::uint32_t>(trial)}};
   }
 
+  /// Without names gpilot asks what this rig is (gpilot init --rig); with them it says how it calls things.
   void hello(const Json& request, Json& answer) {
-    const double dt = request.at("dt").get<double>();
+    const bool asks = request.at("inputs").empty();
+    const double dt = asks ? pendulum_.spec().dt : request.at("dt").get<double>();
     if (options_.dt && *options_.dt != dt) {
-      refuse(answer, "this rig runs with --dt " + std::to_string(*options_.dt));
-    } else if (request.at("inputs").size() != 1 || request.at("outputs").size() != 1) {
-      refuse(answer, "a pendulum has 1 input and 1 output");
-    } else {
-      pendulum_.set_dt(dt);
-      answer["can_reset"] = !options_.no_reset;
-      answer["idempotent"] = !options_.state.empty();
+      return refuse(answer, "this rig runs with --dt " + std::to_string(*options_.dt));
+    }
+    if (!asks && (request.at("inputs").size() != 1 || request.at("outputs").size() != 1)) {
+      return refuse(answer, "a pendulum has 1 input and 1 output");
+    }
+    pendulum_.set_dt(dt);
+    answer["can_reset"] = !options_.no_reset;
+    answer["idempotent"] = !options_.state.empty();
+    answer["dt"] = dt;
+    if (asks) {
+      const gpilot::Box& box = pendulum_.spec().control_box;
+      answer["inputs"] = {
+          {{"name", "torque"}, {"unit", "N m"}, {"low", box.low(0)}, {"high", box.high(0)}, {"safe", 0.0}}};
+      answer["outputs"] = {{{"name", "angle"}, {"unit", "rad"}, {"low", -1.0}, {"high", 1.0}}};
     }
   }
 
-  void begin_sequence() {
-    const Vector x = simulator(state_.last_id).initial_state();
+  void begin_sequence(std::uint32_t number) {
+    const Vector x = Simulator(pendulum_, {.seed = options_.seed, .trial = number}).initial_state();
     state_.x.assign(x.begin(), x.end());
     state_.steps = 0;
   }
 
-  void reset(Json& answer) {
+  /// The request's seed chooses the initial state, so that a sequence can be had again.
+  void reset(const Json& request, Json& answer) {
     if (options_.no_reset) {
       return refuse(answer, "this rig cannot be reset");
     }
-    begin_sequence();
+    begin_sequence(request.value("seed", static_cast<std::uint32_t>(state_.last_id)));
     record("reset", answer["id"], nullptr);
     save();
     answer["y"] = measure(simulator(state_.last_id), 0);
@@ -172,6 +184,9 @@ class PendulumRig {
     answer["y"] = measure(noisy, id);
     answer["u_applied"] = {u(0)};
     answer["t"] = static_cast<double>(++state_.steps) * pendulum_.spec().dt;
+    if (state_.steps == options_.episode) {
+      answer["done"] = true;  // the measurement counts
+    }
     state_.answer = answer;
     record("step", id, answer["u_applied"]);
     save();  // before the answer is sent: what was answered is never forgotten
@@ -274,6 +289,8 @@ int main(int argc, char** argv) {
   app.add_option("--dt", options.dt, "Seconds a step; by default what gpilot says")->check(CLI::PositiveNumber);
   app.add_option("--state", options.state, "File that keeps the state and the last answer: makes the rig idempotent");
   app.add_option("--record", options.record, "File to which every message that was applied is appended");
+  app.add_option("--episode", options.episode, "Steps after a reset with which an episode is over; 0 = it goes on")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--no-reset", options.no_reset, "A rig that cannot be reset");
   app.add_flag("--real-time", options.real_time, "End a step dt after the one before, not at once");
   app.add_option("--misbehave", options.misbehave, "KIND or KIND@N, at the N-th step:" + kinds);

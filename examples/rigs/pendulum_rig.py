@@ -6,6 +6,7 @@ for people go to stderr, never to stdout. Replace the class Pendulum by your har
 
   pendulum_rig.py --seed 1                    a rig that can be reset
   pendulum_rig.py --seed 1 --state rig.json   also knows, after a restart, which step it applied last (idempotent)
+  pendulum_rig.py --seed 1 --episode 20       says after 20 steps that its episode is over
 """
 
 import argparse
@@ -18,6 +19,10 @@ import signal
 import sys
 
 SAFE = [0.0]  # the control that does no harm
+
+# What `gpilot init rig.toml --rig ./pendulum_rig.py` makes a configuration of. All but the names may be left out.
+INPUTS = [{"name": "torque", "unit": "N m", "low": -0.5, "high": 0.5, "safe": 0.0}]
+OUTPUTS = [{"name": "angle", "unit": "rad", "low": -1.0, "high": 1.0}]
 
 
 class Pendulum:
@@ -68,9 +73,10 @@ class Pendulum:
 class Rig:
     """The protocol around it."""
 
-    def __init__(self, pendulum, state_file):
+    def __init__(self, pendulum, state_file, episode):
         self.pendulum = pendulum
         self.state_file = state_file
+        self.episode = episode  # steps after which an episode is over; 0: never
         self.last_id = 0  # of the last step
         self.last_answer = None
         pendulum.reset(0)
@@ -84,10 +90,9 @@ class Rig:
         reply = {"v": 1, "id": request["id"], "ok": True}
         op = request["op"]
         if op == "hello":
-            self.pendulum.dt = request["dt"]
-            reply.update(can_reset=True, idempotent=bool(self.state_file))
+            self.hello(request, reply)
         elif op == "reset":
-            reply["y"] = self.pendulum.reset(self.last_id)
+            reply["y"] = self.pendulum.reset(request.get("seed", self.last_id))  # the same seed, the same start
             self.save()
         elif op == "step":
             return self.step(request, reply)
@@ -96,6 +101,13 @@ class Rig:
         else:
             reply.update(ok=False, status="failed", msg=f"unknown op: {op}")
         return reply
+
+    def hello(self, request, reply):
+        reply.update(can_reset=True, idempotent=bool(self.state_file))
+        if request["inputs"]:
+            self.pendulum.dt = request["dt"]
+        else:  # gpilot asks what this rig is
+            reply.update(dt=self.pendulum.dt, inputs=INPUTS, outputs=OUTPUTS)
 
     def step(self, request, reply):
         number = request["id"]
@@ -106,6 +118,8 @@ class Rig:
             return reply
         y, applied = self.pendulum.apply(request["u"], number)
         reply.update(y=y, u_applied=applied, t=self.pendulum.steps * self.pendulum.dt)
+        if self.pendulum.steps == self.episode:
+            reply["done"] = True  # the measurement counts, then gpilot sends reset
         self.last_id, self.last_answer = number, reply
         self.save()  # before the answer is sent: what was answered is never forgotten
         return reply
@@ -140,9 +154,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0, help="of all noise")
     parser.add_argument("--state", help="file that keeps the state and the last answer")
+    parser.add_argument("--episode", type=int, default=0, help="steps after which an episode is over; 0: never")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # through `finally` below, and so to the safe control
-    rig = Rig(Pendulum(arguments.seed), arguments.state)
+    rig = Rig(Pendulum(arguments.seed), arguments.state, arguments.episode)
     try:
         for line in sys.stdin:
             request = json.loads(line)

@@ -99,6 +99,25 @@ for signal in INT TERM; do
   rm -f kept.json kept.txt kept.err  # what the next one waits for must be its own
 done
 
+# So they do while a structure is chosen, at every stage of it.
+for stage in "linear models" "Gaussian processes"; do
+  "$program" fit longer.csv --inputs c --outputs y_th --states 4 --verbose -o kept.json >kept.txt 2>kept.err &
+  running=$!
+  for _ in $(seq 6000); do
+    grep -q "$stage" kept.err && break
+    kill -0 "$running" 2>/dev/null || break
+    sleep 0.02
+  done
+  kill -INT "$running" || true
+  code=0
+  wait "$running" || code=$?
+  expect_equal "exit code of an identification after SIGINT" "$code" 130
+  expect_line "interrupted: the best model so far is in kept.json" kept.err
+  expect_line "the choice was stopped; this is the best model so far" kept.txt
+  "$program" score kept.json longer.csv --warmup 5 >/dev/null || fail "score of a model whose choice was stopped"
+  rm -f kept.json kept.txt kept.err
+done
+
 # States identified: only their number is given. Every choice can be fixed, the linear model stands alone.
 "$program" fit long.csv --inputs c --outputs y_th --states 3 --inducing 8 --rows :160 -o auto.json >auto.txt
 for line in "free-run error / sd(y)" "chosen: " "calibration: " "Trained in"; do

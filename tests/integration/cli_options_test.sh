@@ -56,6 +56,8 @@ expect_refused "--steps: expected a value, not an empty text" run pendulum --ste
 expect_refused "--strategy: expected a value, not an empty text" run pendulum --strategy '' -o x
 expect_refused "--states: expected a value, not an empty text" "${fit[@]}" --states '' -o x.json
 expect_refused "--box: expected a value, not an empty text" compare kink --box '' -o x
+expect_refused "--states: expected names, or a whole number from 1 to 16, not -1" "${fit[@]}" --states=-1 -o x.json
+expect_refused "--rig: expected a value, not an empty text" init x.toml --rig ''
 expect_refused "--plan-ms: expected a number between 1e-12 and 1e12, not 0" run pendulum --plan-ms 0 -o x
 expect_refused "--plan-ms: expected a number between 1e-12 and 1e12, not 0" compare kink --plan-ms 0 -o x
 expect_refused "--steps: expected a whole number from 1 to 1000000, not '99999999999999999999'" \

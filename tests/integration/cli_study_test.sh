@@ -138,6 +138,35 @@ expect_refused "--period: expected a number of seconds, above 0 and at most 8640
 expect_refused "is a study" export one.study -o one.study
 expect_refused "goes with --y, not with --status" tell one.study --step 1 --status failed --u 0.1
 
+# Episodes: the rig ends them, the measurement counts, and it is no failure.
+"$program" run rig.toml --rig "exec $rig --seed 1 --episode 3" --steps 7 -o episodes.study >episodes.txt
+expect_line "measured 7 time(s), 7 in all; 0 step(s) failed" episodes.txt
+expect_line "the rig ended 2 episode(s)" episodes.txt
+expect_equal "sequences" "$(grep -c 'a new sequence begins' episodes.txt)" 3
+code=0
+"$program" run rig.toml --rig "exec $rig --seed 1 --episode 3 --no-reset" --steps 7 -o once.study >once.txt || code=$?
+expect_equal "exit code of an episode that cannot be followed by another" "$code" 0
+expect_line "the run ends: the rig says that its episode is over, and it cannot be reset; --resume" once.txt
+expect_line "measured 3 time(s), 3 in all" once.txt
+
+# A configuration from what the rig declares; a rig that declares something else is not run.
+"$program" init asked.toml --rig "exec $rig --seed 1" >asked.txt
+expect_line "wrote asked.toml (from what the rig declares)" asked.txt
+"$program" check asked.toml >asked.txt
+expect_line "torque [N m]: from -0.5 to 0.5, any change in a step, safe at 0" asked.txt
+expect_line "started by: exec $rig --seed 1" asked.txt
+"$program" run asked.toml --steps 2 -o asked.study >/dev/null || fail "the configuration of a rig cannot be run"
+expect_refused "--example: the rig says what the configuration holds" init x.toml --rig "$rig" --example pendulum
+expect_refused "asked.toml: the file is there already" init asked.toml --rig "$rig"
+bare='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true}"; read -r line'
+expect_refused "the rig does not declare its inputs" init x.toml --rig "$bare"
+half='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true,\"inputs\":[{\"name\":\"u\"}],\"outputs\":[{\"name\":\"y\"}]}"; read -r line'
+"$program" init half.toml --rig "$half" >half.txt
+expect_line "it cannot be used yet, since the rig does not say all: half.toml" half.txt
+expect_line "# TO FILL IN: never less than this" half.toml
+expect_refused "the rig declares the inputs u, the study has torque" \
+  run rig.toml --rig "$half" --steps 1 --resume -o once.study
+
 # A second writer is refused and told who writes; readers are not.
 "$program" run rig.toml --rig "exec $rig --seed 1 --real-time" --steps 500 -o long.study >long.txt 2>long.err &
 run_pid=$!

@@ -46,11 +46,32 @@ struct RigHello {
   void validate() const;
 };
 
+/// What a rig declares about an input or an output; all but the name may be left out. Units of the rig.
+struct DeclaredChannel {
+  std::string name;
+  std::string unit = {};
+  std::optional<double> low = {}, high = {};  ///< what an input accepts; what an output is expected to be
+  std::optional<double> safe = {},
+                        slew = {};  ///< of an input: the control that does no harm, the largest change a step
+
+  bool operator==(const DeclaredChannel&) const = default;
+};
+
 /// What the rig says of itself in return.
 struct RigTraits {
   bool can_reset = false;
-  bool idempotent = false;  ///< answers a step that it has answered before again, without applying it again
+  bool idempotent = false;        ///< answers a step that it has answered before again, without applying it again
+  std::optional<double> dt = {};  ///< seconds of a step, positive
+  std::vector<DeclaredChannel> inputs{};  ///< empty: it does not say; all names differ, low < high, safe between them
+  std::vector<DeclaredChannel> outputs{};
 };
+
+/// What a rig declares and a study wants otherwise: names, dt, controls that the rig does not accept; a sentence for
+/// people, "" if nothing. What a rig does not declare fits everything. `box` [P] are the controls of the study.
+std::string misfit(const RigTraits& traits, const RigHello& hello, const Box& box);
+
+/// The seed that the reset before a sequence (from 1) carries: of the study's own, from 0 to 2^31 - 1.
+Index reset_seed(std::uint64_t study_seed, Index sequence);
 
 enum class RigStatus { kOk, kFailed, kUnsafe };
 
@@ -60,6 +81,7 @@ struct RigAnswer {
   std::optional<Vector> outputs = {};  ///< y [E], NaN = missing
   std::optional<Vector> applied = {};  ///< u_applied [P], finite
   std::optional<double> time = {};     ///< t in seconds, on the rig's clock
+  bool done = false;                   ///< the sequence ends with this measurement: an episode is over
 };
 
 /// How a rig is started and how long it may take. Times in seconds of a clock that nobody sets.
@@ -105,10 +127,15 @@ class Rig {
   Rig(Rig&&) = delete;
   Rig& operator=(Rig&&) = delete;
 
+  /// Starts a rig only to ask what it is: hello without names, to which it answers with its own. Its input is closed
+  /// then. Throws as the constructor does.
+  static RigTraits describe(RigOptions options);
+
   const RigTraits& traits() const;
 
-  /// Brings the rig to its initial state; outputs, if it answers with some, are those of this state.
-  RigAnswer reset();
+  /// Brings the rig to its initial state; outputs, if it answers with some, are those of this state. A simulator draws
+  /// this state from the seed, if there is one (reset_seed()).
+  RigAnswer reset(std::optional<Index> seed = {});
   /// Applies the control [P] for one dt; the outputs are those at its end. `id` >= 1 is the study's number of the step.
   /// Throws InputError, without sending anything, for a control of the wrong size or not finite, or an id below 1.
   RigAnswer step(Index id, VectorRef control);
@@ -129,6 +156,7 @@ class Rig {
 
  private:
   class Implementation;
+  static std::unique_ptr<Implementation> start(RigOptions options, RigHello hello);
   std::unique_ptr<Implementation> implementation_;
 };
 

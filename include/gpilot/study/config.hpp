@@ -8,6 +8,7 @@
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/explore/options.hpp"
+#include "gpilot/rig/rig.hpp"
 #include "gpilot/ssm/spec.hpp"
 
 /// The configuration of a study: a TOML file that says what may be done to a rig, what is measured, and how gpilot
@@ -58,5 +59,8 @@ std::vector<std::string> example_names();
 /// A configuration file to start from, every key explained. Throws InputError for an unknown name, with the nearest
 /// known one in its message.
 std::string example_config(std::string_view example);
+/// The same from what a rig declares (rig::Rig::describe()); `command` starts it. What is required and not declared is
+/// left to fill in. Throws InputError for a rig that does not name its inputs and outputs.
+std::string rig_config(const rig::RigTraits& traits, const std::string& command);
 
 }  // namespace gpilot::study

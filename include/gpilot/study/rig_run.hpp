@@ -16,6 +16,7 @@
 ///    in real time, it becomes `unknown`;
 ///  - the sequence of an idempotent rig goes on; any other begins a new one, from p(x_0) if the rig can be reset, and
 ///    anywhere if not; so does every rig in real time;
+///  - a rig that says that its episode is over is reset for the next sequence; one that cannot be reset ends the run;
 ///  - after every failure, before a sequence that no reset begins, and at the end, the rig is sent the safe control.
 namespace gpilot::study {
 
@@ -50,8 +51,12 @@ struct RigRunSummary {
   Index random = 0;              ///< steps under a random control, since training or choosing had failed
   std::string random_because{};  ///< the newest reason
   Index missed = 0;              ///< periods without a decision in time, in which the safe control was applied
+  Index outside = 0;             ///< outputs measured outside their limits
+  Index no_plan = 0;             ///< steps for which no plan was found that keeps them
+  Index episodes = 0;            ///< sequences that the rig ended, without a failure
   bool stopped = false;
   std::string sure_enough{};  ///< of the study, when the run ended
+  std::string over{};         ///< why the rig can give no more measurements, though nothing failed; "" if it can
 };
 
 /// The rig failed too often in a row. What was measured is in the study.

@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   kReference = 15,
   kPlanner = 16,
   kSignal = 17,
+  kRigReset = 18,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).

@@ -58,22 +58,25 @@ std::vector<std::string> names_of(const StructureChoice& choice, const ssm::Mode
 Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dynamics& dynamics) {
   const Index E = unit_.size();
   const std::vector<Fold> halves = half_fold(data_);
-  if (halves.empty()) {
+  if (halves.empty() || stopped()) {
     return Vector::Ones(E);
   }
   ValidationErrors forward = judged.errors;
   try {
     const Problem half(halves.front().training, spec_);
     const FittedCandidate linear = fit_linear_candidate(half, judged.choice.linear, options_);
-    const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_);
+    const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_,
+                                                    {.iterations = options_.iterations, .coarse = true});
     forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed);
   } catch (const NumericalError&) {  // the blocks left out must do
   } catch (const InputError&) {      // the order is more than half the rows bear
   }
+  if (stopped()) {
+    return Vector::Ones(E);
+  }
   forward.absolute.resize(static_cast<std::size_t>(E));
   const ValidationErrors own = validate(spec_, whole_.scaling, dynamics, data_, halves.front(), unit_, options_.seed);
-  const auto rows = static_cast<double>(std::accumulate(
-      data_.begin(), data_.end(), Index{0}, [](Index sum, const ssm::Sequence& s) { return sum + s.rows(); }));
+  const auto rows = static_cast<double>(this->rows());
   const ssm::Structure& s = dynamics.structure;
   const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
   const double trained = judged.in_sample * std::sqrt(rows / std::max(0.25 * rows, rows - fitted));
@@ -90,10 +93,11 @@ Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dyna
   return spread;
 }
 
-void StructureSearch::describe(const JudgedStructure& chosen, const JudgedStructure& linear,
-                               const FittedCandidate& candidate, ssm::Model& model) const {
+void StructureSearch::describe(const FoundStructures& found, const FittedCandidate& candidate,
+                               const StructureSearch& judge, ssm::Model& model) const {
+  const JudgedStructure& chosen = found.chosen;
   ssm::FitReport& r = model.report;
-  for (const JudgedStructure& j : judged_) {
+  for (const JudgedStructure& j : judge.judged_) {
     r.candidates.push_back({.name = j.choice.name(),
                             .bound = j.bound,
                             .predictive_density = std::numeric_limits<double>::quiet_NaN(),
@@ -116,8 +120,8 @@ void StructureSearch::describe(const JudgedStructure& chosen, const JudgedStruct
   r.structure = std::string(name(chosen.choice.kind));
   r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
                                  std::numeric_limits<double>::quiet_NaN());
-  const auto rows = static_cast<double>(chosen.errors.count);
-  if (quarters_.empty()) {
+  const auto values = static_cast<double>(chosen.errors.count);
+  if (judge.quarters_.empty()) {
     r.reason = fmt::format(
         "no recording has the {} rows that validation by left-out rows needs: of the orders that the rows bear, the "
         "one "
@@ -133,7 +137,11 @@ void StructureSearch::describe(const JudgedStructure& chosen, const JudgedStruct
     r.reason = fmt::format(
         "its free runs over left-out training rows ({:.0f} values) err by {:.4g} sd of the output, the linear model's "
         "by {:.4g}",
-        rows, chosen.validation, linear.validation);
+        values, chosen.validation, found.linear.validation);
+  }
+  if (&judge != this) {
+    r.reason +=
+        fmt::format(" (structures were judged by {} of the {} rows, the model is of all)", judge.rows(), rows());
   }
   for (Index e = 0; e < unit_.size(); ++e) {
     const double factor = model.gp.spread.size() > 0 ? model.gp.spread(e) : 1.0;
@@ -154,15 +162,32 @@ void StructureSearch::describe(const JudgedStructure& chosen, const JudgedStruct
   set("iterations", options_.iterations);
 }
 
-ssm::Model StructureSearch::assemble(const JudgedStructure& chosen, const JudgedStructure& linear) {
-  report("calibration", 0.0);
+/// The model of all rows. One that was stopped before is what was fitted by then; a Gaussian process that was fitted to
+/// some rows only gives way to the linear model.
+FittedCandidate StructureSearch::fit_all_rows(JudgedStructure& chosen, const JudgedStructure& linear,
+                                              const StructureSearch& judge) {
+  if (stopped() && chosen.fitted && &judge == this) {
+    return *chosen.fitted;
+  }
+  if (stopped()) {
+    chosen = linear;
+  }
+  return fit_candidate(whole_, chosen.choice, linear_of(0, chosen.choice.linear), spec_, options_,
+                       {.iterations = options_.iterations});
+}
+
+ssm::Model StructureSearch::assemble(const FoundStructures& found, const StructureSearch& judge) {
+  report("all rows", 0.0);
+  FoundStructures kept = found;
+  JudgedStructure& chosen = kept.chosen;
   ssm::Model model;
   model.spec = spec_;
-  const FittedCandidate& base = linear_of(0, linear.choice.linear);
+  FittedCandidate candidate = fit_all_rows(chosen, kept.linear, judge);
+  const FittedCandidate& base = linear_of(0, kept.linear.choice.linear);
   const FittedCandidate& start = linear_of(0, chosen.choice.linear);
-  FittedCandidate candidate = fit_candidate(whole_, chosen.choice, start, spec_, options_);
+  report("calibration", 0.8);
   model.linear = base.dynamics;
-  model.linear.spread = calibrate(linear, base.dynamics);
+  model.linear.spread = calibrate(kept.linear, base.dynamics);
   model.gp = candidate.dynamics;
   model.gp.spread =
       chosen.choice.kind == StateKind::kLinear ? model.linear.spread : calibrate(chosen, candidate.dynamics);
@@ -194,7 +219,7 @@ ssm::Model StructureSearch::assemble(const JudgedStructure& chosen, const Judged
   }
   model.seed = options_.seed;
   model.version = version();
-  describe(chosen, linear, candidate, model);
+  describe(kept, candidate, judge, model);
   model.states = std::move(candidate.q);
   return model;
 }

@@ -12,7 +12,9 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/identify/structure_search.hpp"
+#include "gpilot/inference/smoother.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/linalg/eigenvalues.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/transition.hpp"
 
@@ -25,6 +27,12 @@ constexpr Index kMostDeadTime = 5;                        ///< rows that are tri
 constexpr std::size_t kDeadTimes = 3;                     ///< how many of them are validated, for each order
 constexpr Index kMostGpDeadTime = 1;   ///< rows that are tried with a delay embedding, beside the linear model's
 constexpr std::size_t kValidated = 4;  ///< Gaussian processes that are validated: the best in sample
+/// Steps after which those are picked: the start from a linear model tells most. 10 to 40 pick alike.
+constexpr int kScreenIterations = 30;
+constexpr Index kScreenDraws = 8;     ///< of its free runs
+constexpr std::size_t kScreened = 8;  ///< how many are picked, to be trained to the end
+/// A candidate whose error over the first fold is so much that of the best is not tried on the others. 1.2 to 2.
+constexpr double kOutOfRace = 1.3;
 
 std::string key_of(const LinearChoice& c) {
   return fmt::format("{}/{}/{}", c.order, c.dead_time, c.max_radius);
@@ -38,6 +46,21 @@ void StructureSearch::report(const std::string& stage, double fraction) const {
   }
 }
 
+const Problem& StructureSearch::problem(std::size_t k) {
+  while (problems_.size() < k) {
+    problems_.emplace_back(quarters_[problems_.size()].training, spec_);
+  }
+  return k == 0 ? whole_ : problems_[k - 1];
+}
+
+Index StructureSearch::rows() const {
+  Index sum = 0;
+  for (const ssm::Sequence& sequence : data_) {
+    sum += sequence.rows();
+  }
+  return sum;
+}
+
 /// Linear models are fitted once for each problem (0: the whole) and kept.
 const FittedCandidate& StructureSearch::linear_of(std::size_t k, const LinearChoice& choice) {
   const auto key = std::pair(k, key_of(choice));
@@ -48,6 +71,19 @@ const FittedCandidate& StructureSearch::linear_of(std::size_t k, const LinearCho
   return found->second;
 }
 
+/// The limits of poles that can make a difference: below them a model whose poles are well inside is the same.
+std::vector<double> StructureSearch::radii_for(const LinearChoice& fitted) {
+  const ssm::Dynamics& dynamics = linear_of(0, fitted).dynamics;
+  const double radius = linalg::spectral_radius(inference::linear_part(dynamics.structure, dynamics.parameters).F);
+  std::vector<double> radii;
+  for (const double limit : kRadii) {
+    if (limit == fitted.max_radius || limit < radius || radius > 0.999 * fitted.max_radius) {
+      radii.push_back(limit);
+    }
+  }
+  return radii;
+}
+
 /// Orders with the dead times that simulate the training rows best.
 std::vector<LinearChoice> StructureSearch::linear_choices() {
   const Index most = options_.order.value_or(options_.states);
@@ -56,6 +92,9 @@ std::vector<LinearChoice> StructureSearch::linear_choices() {
     std::vector<std::pair<double, Index>> dead_times;
     const Index last = spec_.inputs.empty() ? 0 : options_.dead_time.value_or(kMostDeadTime);
     for (Index k = options_.dead_time.value_or(0); k <= last; ++k) {
+      if (stopped() && !linear_models_.empty()) {
+        break;
+      }
       report("linear models",
              0.5 * static_cast<double>((order - 1) * (last + 1) + k) / static_cast<double>(most * (last + 1)));
       try {
@@ -70,7 +109,7 @@ std::vector<LinearChoice> StructureSearch::linear_choices() {
     std::sort(dead_times.begin(), dead_times.end());
     dead_times.resize(std::min(dead_times.size(), kDeadTimes));
     for (const auto& [error, k] : dead_times) {
-      for (const double radius : kRadii) {
+      for (const double radius : radii_for({order, k, kRadii[2]})) {
         choices.push_back({order, k, radius});
       }
     }
@@ -82,7 +121,7 @@ std::vector<LinearChoice> StructureSearch::linear_choices() {
 }
 
 /// RMSE of long free runs over the training rows by a model of them all: an unstable one betrays itself even in sample.
-double StructureSearch::in_sample_error(const ssm::Dynamics& dynamics) const {
+double StructureSearch::in_sample_error(const ssm::Dynamics& dynamics, Index draws) const {
   ValidationErrors errors;
   for (const double part : {0.125, 0.25, 0.5}) {
     Fold fold;
@@ -92,30 +131,60 @@ double StructureSearch::in_sample_error(const ssm::Dynamics& dynamics) const {
         fold.blocks.push_back({k, begin, data_[k].rows()});
       }
     }
-    errors.add(validate(spec_, whole_.scaling, dynamics, data_, fold, unit_, options_.seed));
+    errors.add(validate(spec_, whole_.scaling, dynamics, data_, fold, unit_, options_.seed, draws));
   }
   return std::sqrt(errors.mean_square());
 }
 
 /// Sets the error of free runs over rows left out, and the judgement: the geometric mean of it and of the error in
-/// sample. Few folds are noisy judges, and the error in sample is a sharp but kind one.
-void StructureSearch::judge(JudgedStructure& judged) {
+/// sample. Few folds are noisy judges, and the error in sample is a sharp but kind one. False where that is impossible.
+bool StructureSearch::judge_by(std::size_t k, JudgedStructure& judged) {
+  const auto give_up = [&judged] {
+    judged.judgement = judged.validation = std::numeric_limits<double>::infinity();
+    return false;
+  };
   try {
-    for (std::size_t k = 0; k < quarters_.size(); ++k) {
-      const FittedCandidate& linear = linear_of(k + 1, judged.choice.linear);
-      const FittedCandidate candidate = fit_candidate(problems_[k], judged.choice, linear, spec_, options_);
-      judged.errors.add(
-          validate(spec_, problems_[k].scaling, candidate.dynamics, data_, quarters_[k], unit_, options_.seed));
+    const FittedCandidate& linear = linear_of(k + 1, judged.choice.linear);
+    const FittedCandidate candidate = fit_candidate(problem(k + 1), judged.choice, linear, spec_, options_,
+                                                    {.iterations = options_.iterations, .coarse = true});
+    if (stopped() && judged.choice.kind != StateKind::kLinear) {  // it may have been cut short
+      return give_up();
     }
+    judged.errors.add(
+        validate(spec_, problem(k + 1).scaling, candidate.dynamics, data_, quarters_[k], unit_, options_.seed));
   } catch (const NumericalError&) {  // not among the candidates then
-    judged.judgement = std::numeric_limits<double>::infinity();
-    return;
+    return give_up();
   } catch (const InputError&) {  // an order that the rows of a fold do not bear
-    judged.judgement = std::numeric_limits<double>::infinity();
-    return;
+    return give_up();
   }
   judged.validation = std::sqrt(judged.errors.mean_square());
   judged.judgement = std::sqrt(judged.in_sample * judged.validation);
+  return true;
+}
+
+void StructureSearch::judge(JudgedStructure& judged) {
+  for (std::size_t k = 0; k < quarters_.size() && judge_by(k, judged); ++k) {
+  }
+}
+
+/// Judges candidates fold by fold; those that fall far behind drop out.
+void StructureSearch::race(std::vector<JudgedStructure>& candidates) {
+  const auto less = [](const JudgedStructure& a, const JudgedStructure& b) { return a.judgement < b.judgement; };
+  for (JudgedStructure& judged : candidates) {
+    judged.judgement = 0.0;
+  }
+  for (std::size_t k = 0; k < quarters_.size(); ++k) {
+    const double best = std::min_element(candidates.begin(), candidates.end(), less)->judgement;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      report(candidates[i].choice.name(), static_cast<double>(k * candidates.size() + i) /
+                                              static_cast<double>(quarters_.size() * candidates.size()));
+      if (k > 0 && candidates[i].judgement > kOutOfRace * best) {
+        candidates[i].judgement = candidates[i].validation = std::numeric_limits<double>::infinity();
+      } else {
+        judge_by(k, candidates[i]);
+      }
+    }
+  }
 }
 
 /// Akaike's final prediction error over the error in sample: the judge where there are too few rows to validate.
@@ -132,7 +201,7 @@ double StructureSearch::prediction_error_factor(const LinearChoice& choice) cons
 JudgedStructure StructureSearch::choose_linear() {
   const std::vector<LinearChoice> choices = linear_choices();
   std::map<Index, JudgedStructure> best_of_order;
-  for (std::size_t k = 0; k < choices.size(); ++k) {
+  for (std::size_t k = 0; k < choices.size() && !(stopped() && !best_of_order.empty()); ++k) {
     report("linear models", 0.5 + 0.5 * static_cast<double>(k) / static_cast<double>(choices.size()));
     JudgedStructure judged{.choice = {.kind = StateKind::kLinear, .linear = choices[k]}};
     try {
@@ -201,40 +270,66 @@ std::vector<StructureChoice> StructureSearch::gp_choices(const LinearChoice& lin
   return choices;
 }
 
-/// All are trained on all rows; those that run best over them are validated.
-JudgedStructure StructureSearch::choose_gp(const JudgedStructure& linear) {
-  std::vector<JudgedStructure> trained;
-  const std::vector<StructureChoice> choices = gp_choices(linear.choice.linear);
-  for (std::size_t k = 0; k < choices.size() && !stopped(); ++k) {
-    report("Gaussian processes", static_cast<double>(k) / static_cast<double>(choices.size()));
-    JudgedStructure judged{.choice = choices[k]};
-    try {
-      const FittedCandidate candidate =
-          fit_candidate(whole_, choices[k], linear_of(0, choices[k].linear), spec_, options_);
-      judged.bound = candidate.bound;
-      judged.in_sample = judged.judgement = in_sample_error(candidate.dynamics);
-    } catch (const NumericalError&) {  // not among the candidates then
+/// Trains a candidate on all rows that it is judged by, a little or to the end.
+void StructureSearch::fit_in_sample(JudgedStructure& judged, bool to_the_end) {
+  const int iterations = to_the_end ? options_.iterations : std::min(kScreenIterations, options_.iterations);
+  try {
+    auto fitted =
+        std::make_shared<FittedCandidate>(fit_candidate(whole_, judged.choice, linear_of(0, judged.choice.linear),
+                                                        spec_, options_, {.iterations = iterations, .coarse = true}));
+    if (stopped()) {  // cut short
+      return;
     }
-    trained.push_back(judged);
+    judged.bound = fitted->bound;
+    judged.in_sample = judged.judgement =
+        in_sample_error(fitted->dynamics, to_the_end ? kValidationDraws : kScreenDraws);
+    judged.fitted = to_the_end ? std::move(fitted) : nullptr;
+  } catch (const NumericalError&) {  // not among the candidates then
+    judged.in_sample = judged.judgement = std::numeric_limits<double>::infinity();
   }
-  const auto less = [](const JudgedStructure& a, const JudgedStructure& b) { return a.judgement < b.judgement; };
-  std::stable_sort(trained.begin(), trained.end(), less);
-  trained.resize(std::min(trained.size(), kValidated));
-  std::erase_if(trained, [](const JudgedStructure& j) { return std::isinf(j.judgement); });
-  for (std::size_t k = 0; k < trained.size() && !quarters_.empty() && !stopped(); ++k) {
-    report(trained[k].choice.name(), static_cast<double>(k) / static_cast<double>(trained.size()));
-    trained[k].judgement = std::numeric_limits<double>::infinity();
-    judge(trained[k]);
-  }
-  if (trained.empty()) {
-    return {};
-  }
-  judged_.insert(judged_.end(), trained.begin(), trained.end());
-  return *std::min_element(trained.begin(), trained.end(), less);
 }
 
-ssm::Model StructureSearch::run() {
-  const auto begin = std::chrono::steady_clock::now();
+/// All are trained a little, those that run best over the training rows to the end, and the best of those are kept.
+std::vector<JudgedStructure> StructureSearch::screen(const JudgedStructure& linear) {
+  std::vector<JudgedStructure> trained;
+  for (const StructureChoice& choice : gp_choices(linear.choice.linear)) {
+    trained.push_back({.choice = choice});
+  }
+  const auto keep_best = [&trained](std::size_t count) {
+    std::ranges::stable_sort(trained, {}, &JudgedStructure::judgement);
+    trained.resize(std::min(trained.size(), count));
+    std::erase_if(trained, [](const JudgedStructure& j) { return std::isinf(j.judgement); });
+  };
+  const auto fit_all = [&](bool to_the_end, double from) {
+    for (std::size_t k = 0; k < trained.size() && !stopped(); ++k) {
+      report("Gaussian processes", from + 0.5 * static_cast<double>(k) / static_cast<double>(trained.size()));
+      fit_in_sample(trained[k], to_the_end);
+    }
+  };
+  if (trained.size() > kScreened) {
+    fit_all(false, 0.0);
+    keep_best(kScreened);
+  }
+  fit_all(true, 0.5);
+  keep_best(kValidated);
+  return trained;
+}
+
+JudgedStructure StructureSearch::choose_gp(const JudgedStructure& linear) {
+  std::vector<JudgedStructure> trained = screen(linear);
+  if (trained.empty() || stopped()) {
+    return {};
+  }
+  if (!quarters_.empty()) {
+    race(trained);
+  }
+  judged_.insert(judged_.end(), trained.begin(), trained.end());
+  return *std::min_element(trained.begin(), trained.end(), [](const JudgedStructure& a, const JudgedStructure& b) {
+    return a.judgement < b.judgement;
+  });
+}
+
+FoundStructures StructureSearch::choose() {
   JudgedStructure linear = choose_linear();
   JudgedStructure chosen = linear;
   const bool free = options_.structure == StateKind::kAuto;
@@ -251,9 +346,7 @@ ssm::Model StructureSearch::run() {
       chosen = gp;
     }
   }
-  ssm::Model model = assemble(chosen, linear);
-  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return model;
+  return {std::move(chosen), std::move(linear)};
 }
 
 std::string_view name(StateKind kind) {
@@ -304,8 +397,16 @@ ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const 
                                  data.front().controls.cols(), data.front().outputs.cols(), spec.inputs.size(),
                                  spec.outputs.size()));
   }
-  StructureSearch identifier(data, spec, options);
-  return identifier.run();
+  const auto begin = std::chrono::steady_clock::now();
+  const ssm::Dataset part = judged_part(data);
+  StructureSearch judge(part.empty() ? data : part, spec, options);
+  const FoundStructures found = judge.choose();
+  // Whoever stops it does not want to wait for all rows: the best so far is of the part.
+  const bool stopped = options.stop != nullptr && *options.stop;
+  ssm::Model model = part.empty() || stopped ? judge.assemble(found, judge)
+                                             : StructureSearch(data, spec, options).assemble(found, judge);
+  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return model;
 }
 
 }  // namespace gpilot::identify

@@ -43,10 +43,18 @@ struct FittedCandidate {
   Vector singular_values;
 };
 
+/// How much is spent on the training of a Gaussian process.
+struct Effort {
+  int iterations = 100;  ///< of the joint L-BFGS
+  /// Nodes of degree 3 for three and more states, where the model's own are chosen by themselves: smoothed states are
+  /// sharp, so that a candidate errs alike, for a third of the time. For candidates, not for the model that is kept.
+  bool coarse = false;
+};
+
 /// Trains a choice. `linear` is the linear model of the same data that a Gaussian process starts from.
 FittedCandidate fit_linear_candidate(const Problem& problem, const LinearChoice& choice,
                                      const IdentifyOptions& options);
 FittedCandidate fit_candidate(const Problem& problem, const StructureChoice& choice, const FittedCandidate& linear,
-                              const ssm::ModelSpec& spec, const IdentifyOptions& options);
+                              const ssm::ModelSpec& spec, const IdentifyOptions& options, const Effort& effort);
 
 }  // namespace gpilot::identify

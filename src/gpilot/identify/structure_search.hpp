@@ -1,7 +1,9 @@
 #pragma once
 
+#include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,44 +26,56 @@ struct JudgedStructure {
   double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
   ValidationErrors errors = {};
   double bound = std::numeric_limits<double>::quiet_NaN();
+  std::shared_ptr<const FittedCandidate> fitted = nullptr;  ///< to all rows that it was judged by
 };
 
-/// One call of identify().
+/// What a search found: the best structure, and the best linear one.
+struct FoundStructures {
+  JudgedStructure chosen;
+  JudgedStructure linear;
+};
+
+/// One call of identify(): choose() among structures by the rows of judged_part(), then assemble() by all of them.
 class StructureSearch {
  public:
   StructureSearch(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options)
       : data_(data), spec_(spec), options_(options), whole_(data, spec), quarters_(quarter_folds(data)) {
-    for (const Fold& fold : quarters_) {
-      problems_.emplace_back(fold.training, spec);
-    }
     unit_ = whole_.scaling.output_scale;
   }
 
-  ssm::Model run();
+  FoundStructures choose();
+  /// The model of a choice that a search among some of these rows has made, or this one.
+  ssm::Model assemble(const FoundStructures& found, const StructureSearch& judge);
 
  private:
   void report(const std::string& stage, double fraction) const;
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   const FittedCandidate& linear_of(std::size_t problem, const LinearChoice& choice);
-  const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
+  const Problem& problem(std::size_t k);
   std::vector<LinearChoice> linear_choices();
-  double in_sample_error(const ssm::Dynamics& dynamics) const;
+  std::vector<double> radii_for(const LinearChoice& fitted);
+  double in_sample_error(const ssm::Dynamics& dynamics, Index draws = kValidationDraws) const;
+  void fit_in_sample(JudgedStructure& judged, bool to_the_end);
   double prediction_error_factor(const LinearChoice& choice) const;
   void judge(JudgedStructure& judged);
+  bool judge_by(std::size_t fold, JudgedStructure& judged);
+  void race(std::vector<JudgedStructure>& candidates);
+  std::vector<JudgedStructure> screen(const JudgedStructure& linear);
   JudgedStructure choose_gp(const JudgedStructure& linear);
   JudgedStructure choose_linear();
   std::vector<StructureChoice> gp_choices(const LinearChoice& linear);
   Vector calibrate(const JudgedStructure& judged, const ssm::Dynamics& dynamics);
-  ssm::Model assemble(const JudgedStructure& chosen, const JudgedStructure& linear);
-  void describe(const JudgedStructure& chosen, const JudgedStructure& linear, const FittedCandidate& candidate,
+  FittedCandidate fit_all_rows(JudgedStructure& chosen, const JudgedStructure& linear, const StructureSearch& judge);
+  void describe(const FoundStructures& found, const FittedCandidate& candidate, const StructureSearch& judge,
                 ssm::Model& model) const;
+  Index rows() const;
 
   const ssm::Dataset& data_;
   const ssm::ModelSpec& spec_;
   const IdentifyOptions& options_;
   Problem whole_;
   std::vector<Fold> quarters_;
-  std::vector<Problem> problems_;                                                 ///< of the folds
+  std::deque<Problem> problems_;                                                  ///< of the folds, once asked for
   Vector unit_;                                                                   ///< [E]
   std::map<std::pair<std::size_t, std::string>, FittedCandidate> linear_models_;  ///< by problem and choice
   std::vector<JudgedStructure> judged_;

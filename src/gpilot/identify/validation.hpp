@@ -28,6 +28,10 @@ inline constexpr Index kShortestValidated = 40;
 /// Three folds: the second, third and last quarter of every sequence that is long enough. Empty when none is.
 std::vector<Fold> quarter_folds(const ssm::Dataset& data);
 
+/// What structures are judged by where there are many rows: stretches of them that are spread evenly. Longer data
+/// sharpen a model, but hardly the choice between structures. Empty: all rows.
+ssm::Dataset judged_part(const ssm::Dataset& data);
+
 /// One fold that is the task itself: trained on the first half of every sequence, it runs over the second.
 std::vector<Fold> half_fold(const ssm::Dataset& data);
 
@@ -42,9 +46,12 @@ struct ValidationErrors {
   void add(const ValidationErrors& other);
 };
 
+inline constexpr Index kValidationDraws = 32;  ///< of a model with a Gaussian process; a linear one needs none
+
 /// Free runs of dynamics trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations.
 ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
-                          const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed);
+                          const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed,
+                          Index draws = kValidationDraws);
 
 /// The standard deviation of the normal distribution that has 90 % of these absolute values within its central 90 %.
 double spread_of(const std::vector<double>& absolute);

@@ -43,11 +43,9 @@ class ListArchive {
     fields_.push_back({field, fmt::format("{}", value), false, bounds(0, kLargestSeed)});
   }
   void number(const Field& field, const double& value, NumberRule rule) {
-    fields_.push_back({field, fmt::format("{}", value), false, bounds(rule)});
-  }
-  void optional(const Field& field, const double& value, NumberRule rule) {
     fields_.push_back({field, std::isfinite(value) ? fmt::format("{}", value) : "", false, bounds(rule)});
   }
+  void optional(const Field& field, const double& value, NumberRule rule) { number(field, value, rule); }
   void flag(const Field& field, const bool& value) {
     fields_.push_back({field, value ? "true" : "false", false, "flag"});
   }

@@ -23,19 +23,25 @@ constexpr Index kNew = 8;              ///< plans of a generation that are drawn
 constexpr double kLeastSpread = 0.02;  ///< of the box
 constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls by kShrink a generation
 constexpr double kShrink = 0.7;        ///< ten generations then end at 0.01 of the box
+constexpr Index kRowsToTurn = 4;       ///< of a plan that a young model must be sure of; 2 left limits of a cart-pole
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 
 double normal_cdf(double z) {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
+double normal_density(double z) {
+  return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+}
+
 /// A plan that was tried.
 struct Tried {
-  Vector unit;             ///< [blocks P] in the unit box
-  Vector plan;             ///< [P H]
-  bool sensible = true;    ///< its path stays within the model; otherwise the value is how far it does
-  double violation = 0.0;  ///< bound on the probability of leaving the limits
-  bool safe = true;        ///< violation <= delta
+  Vector unit;           ///< [blocks P] in the unit box
+  Vector plan;           ///< [P H]
+  bool sensible = true;  ///< its path stays within the model; otherwise the value is how far it does
+  PlanRisk risk = {};    ///< of leaving the limits
+  bool safe = true;      ///< the whole plan keeps them with probability 1 - delta
+  bool safe_now = true;  ///< its next rows do, and the mean of all others
   double value = 0.0;
 
   bool better_than(const Tried& other) const {
@@ -45,7 +51,10 @@ struct Tried {
     if (safe != other.safe) {
       return safe;
     }
-    return sensible && !safe ? violation < other.violation : value > other.value;
+    if (safe_now != other.safe_now) {
+      return safe_now;
+    }
+    return sensible && !safe_now ? risk.excess < other.risk.excess : value > other.value;
   }
 };
 
@@ -82,12 +91,13 @@ class Search {
     }
     const Tried& best = elites_.front();
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    const double violation = best.safe || !best.safe_now ? best.risk.all : best.risk.next;
     return {.control = best.plan.head(P_),
             .criterion = best.sensible ? best.value : kNaN,
             .evaluations = static_cast<int>(tried_),
             .plan = Eigen::Map<const Matrix>(best.plan.data(), P_, H_).transpose(),
-            .violation = context_.limited() ? std::min(best.violation, 1.0) : kNaN,
-            .safe = best.safe};
+            .violation = context_.limited() ? std::min(violation, 1.0) : kNaN,
+            .safe = best.safe || best.safe_now};
   }
 
  private:
@@ -193,8 +203,9 @@ class Search {
           finite = std::isfinite(value);
           if (finite) {
             tried.value += share * value;
-            tried.violation +=
-                context_.limited() ? share * violation_bound(outputs, *context_.limits, output_variance_) : 0.0;
+            if (context_.limited()) {
+              tried.risk.add(share, plan_risk(outputs, *context_.limits, output_variance_, next_rows()));
+            }
           }
         } catch (const NumericalError&) {  // counts as not finite
           finite = false;
@@ -202,14 +213,19 @@ class Search {
       }
       if (!finite) {
         tried.sensible = false;
-        tried.safe = !context_.limited();
-        tried.violation = kWorst;
+        tried.safe = tried.safe_now = !context_.limited();
+        tried.risk = {kWorst, kWorst, kWorst, kWorst};
         tried.value = static_cast<double>(rows);
         return;
       }
     }
-    tried.safe = !context_.limited() || tried.violation <= context_.limits->delta;
+    const double delta = context_.limited() ? context_.limits->delta : 0.0;
+    tried.safe = !context_.limited() || tried.risk.all <= delta;
+    tried.safe_now = tried.safe || (tried.risk.next <= delta && tried.risk.mean_outside <= 0.0);
   }
+
+  /// Rows that are applied before anybody can think again, and a few in which what moves can be turned around.
+  Index next_rows() const { return std::max(kRowsToTurn, options_.commit); }
 
   /// Tries the first `count` plans.
   void evaluate(const Matrix& unit, Index count) {
@@ -244,17 +260,34 @@ class Search {
 
 }  // namespace
 
-double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance) {
+void PlanRisk::add(double share, const PlanRisk& other) {
+  all += share * other.all;
+  next += share * other.next;
+  excess += share * other.excess;
+  mean_outside += share * other.mean_outside;
+}
+
+PlanRisk plan_risk(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance,
+                   Index next_rows) {
   const Index E = limits.low.size();
-  double total = 0.0;
+  PlanRisk risk;
   for (Index k = 0; k < outputs.mean.size(); ++k) {
     const Index e = k % E;
     // Limits are of the output itself, not of what a noisy sensor says about it.
     const double variance = outputs.noise(k, k) + outputs.signal(k, k) - output_variance(e);
     const double sd = std::sqrt(std::max(variance, 1e-12));
-    total += normal_cdf((limits.low(e) - outputs.mean(k)) / sd) + normal_cdf((outputs.mean(k) - limits.high(e)) / sd);
+    for (const double beyond : {limits.low(e) - outputs.mean(k), outputs.mean(k) - limits.high(e)}) {
+      if (std::isinf(beyond)) {
+        continue;
+      }
+      const double probability = normal_cdf(beyond / sd);
+      risk.all += probability;
+      risk.next += k / E < next_rows ? probability : 0.0;
+      risk.excess += beyond * probability + sd * normal_density(beyond / sd);
+      risk.mean_outside += std::max(beyond, 0.0);
+    }
   }
-  return total;
+  return risk;
 }
 
 Choice search_plan(const PlanSearch& search) {

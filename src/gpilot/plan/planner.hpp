@@ -19,12 +19,23 @@ struct PlanSearch {
 /// The best sequence of controls found by random shooting with elites (the cross-entropy method): generations of plans,
 /// each drawn around the best so far, the first around the previous plan. Anytime: with a larger budget the same plans
 /// are tried first, so that what is found never gets worse. Every plan keeps the box and the slew limits. Where outputs
-/// have limits, a plan that keeps them with probability 1 - delta over all its rows is better than one that does not,
-/// and among those that do not the safest is the best.
+/// have limits, a plan that keeps them with probability 1 - delta over all its rows is best. Next comes one that does
+/// so over the rows applied before the next decision, while its mean keeps them to the end: a model of few rows is
+/// never sure of more, and measures before it decides again. Where not even that is found (Choice::safe is false), the
+/// plan with the least expected distance outside is taken: it leads back.
 Choice search_plan(const PlanSearch& search);
 
-/// Bound on the probability, under the model, that some output leaves its limits in some row of a plan: the sum over
-/// rows and outputs. It may exceed 1; then it still tells which of two plans is worse.
-double violation_bound(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance);
+/// How a plan may leave the limits of outputs, under the model.
+struct PlanRisk {
+  double all = 0.0;     ///< bound on the probability that some output does in some row: the sum over both; may exceed 1
+  double next = 0.0;    ///< the same of the first rows
+  double excess = 0.0;  ///< expected distance outside, scaled, summed over rows and outputs
+  double mean_outside = 0.0;  ///< distance outside of the mean, the same way
+
+  void add(double share, const PlanRisk& other);
+};
+
+PlanRisk plan_risk(const PlannedOutputs& outputs, const OutputLimits& limits, VectorRef output_variance,
+                   Index next_rows);
 
 }  // namespace gpilot::plan

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/rig/declaration.hpp"
 
 namespace gpilot::rig {
 namespace {
@@ -81,9 +82,25 @@ struct Field {
 };
 
 /// The keys of an answer that have a meaning; others are passed over, so that a later version may add some.
-enum class Key { kV, kId, kOk, kCanReset, kIdempotent, kStatus, kMsg, kY, kUApplied, kT };
-constexpr std::array<std::string_view, 10> kKeys{"v",      "id",  "ok", "can_reset", "idempotent",
-                                                 "status", "msg", "y",  "u_applied", "t"};
+enum class Key {
+  kV,
+  kId,
+  kOk,
+  kCanReset,
+  kIdempotent,
+  kStatus,
+  kMsg,
+  kY,
+  kUApplied,
+  kT,
+  kDone,
+  kDt,
+  kInputs,
+  kOutputs
+};
+constexpr std::array<std::string_view, 14> kKeys{"v",      "id",  "ok",     "can_reset", "idempotent",
+                                                 "status", "msg", "y",      "u_applied", "t",
+                                                 "done",   "dt",  "inputs", "outputs"};
 constexpr int kDeepest = 16;
 
 [[noreturn]] void fail(Kind kind, const std::string& message, std::string_view line) {
@@ -330,9 +347,20 @@ std::string rig_hello_request(const RigHello& hello) {
   return line_of(json);
 }
 
-std::string rig_reset_request(Index id, double deadline_s) {
+std::string rig_describe_request() {
+  Json json = request(0, "hello");
+  json["dt"] = nullptr;
+  json["inputs"] = Json::array();
+  json["outputs"] = Json::array();
+  return line_of(json);
+}
+
+std::string rig_reset_request(Index id, double deadline_s, std::optional<Index> seed) {
   Json json = request(id, "reset");
   json["deadline_s"] = checked_deadline(deadline_s);
+  if (seed) {
+    json["seed"] = *seed;
+  }
   return line_of(json);
 }
 
@@ -364,7 +392,18 @@ RigTraits parse_rig_hello(std::string_view line) {
     const std::string reason = message_of(answer);
     throw RigError(Kind::kRefused, reason.empty() ? "the rig refuses, without a reason" : "the rig refuses: " + reason);
   }
-  return {.can_reset = answer.flag_or(Key::kCanReset, false), .idempotent = answer.flag_or(Key::kIdempotent, false)};
+  RigTraits traits{.can_reset = answer.flag_or(Key::kCanReset, false),
+                   .idempotent = answer.flag_or(Key::kIdempotent, false)};
+  if (!answer.lacks(Key::kDt)) {
+    traits.dt = answer.expect(Key::kDt, Type::kNumber, Kind::kWrongShape).number;
+  }
+  if (!answer.lacks(Key::kInputs) || !answer.lacks(Key::kOutputs)) {
+    read_channels(line, traits);
+  }
+  if (const std::string wrong = nonsense_in(traits); !wrong.empty()) {
+    answer.refuse(Kind::kWrongShape, wrong);
+  }
+  return traits;
 }
 
 RigAnswer parse_rig_answer(std::string_view line, Index id, const RigHello& hello, bool needs_outputs) {
@@ -380,6 +419,7 @@ RigAnswer parse_rig_answer(std::string_view line, Index id, const RigHello& hell
   if (!answer.lacks(Key::kT)) {
     result.time = answer.expect(Key::kT, Type::kNumber, Kind::kWrongShape).number;
   }
+  result.done = answer.flag_or(Key::kDone, false);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,9 @@ inline constexpr std::size_t kLongestRigLine = std::size_t{1} << 20;
 /// Requests, one line each with its line break. Numbers have the digits that read back to the same bits. Each throws
 /// InputError if a number is not finite, a deadline is not positive, or the names are not UTF-8.
 std::string rig_hello_request(const RigHello& hello);
-std::string rig_reset_request(Index id, double deadline_s);
+/// The hello that knows neither dt nor names and asks for them.
+std::string rig_describe_request();
+std::string rig_reset_request(Index id, double deadline_s, std::optional<Index> seed = {});
 std::string rig_step_request(Index id, VectorRef control, double deadline_s);
 std::string rig_safe_request(Index id, VectorRef control, double deadline_s);
 std::string rig_close_request(Index id, VectorRef control);

@@ -67,8 +67,9 @@ class Rig::Implementation {
   Implementation(Implementation&&) = delete;
   Implementation& operator=(Implementation&&) = delete;
 
+  /// Without names: it is asked for its own.
   void greet() {
-    exchange("hello", rig_hello_request(hello_), options_.start_s,
+    exchange("hello", hello_.inputs.empty() ? rig_describe_request() : rig_hello_request(hello_), options_.start_s,
              [&](std::string_view line) { traits_ = parse_rig_hello(line); });
     greeted_ = true;
   }
@@ -198,15 +199,24 @@ class Rig::Implementation {
   bool confirmed_ = false;
 };
 
-Rig::Rig(RigOptions options, RigHello hello) {
+std::unique_ptr<Rig::Implementation> Rig::start(RigOptions options, RigHello hello) {
   options.validate();
-  hello.validate();
   try {
-    implementation_ = std::make_unique<Implementation>(std::move(options), std::move(hello));
+    auto started = std::make_unique<Implementation>(std::move(options), std::move(hello));
+    started->greet();
+    return started;
   } catch (const std::system_error& error) {
     throw RigError(Kind::kStart, fmt::format("the rig could not be started: {}", error.what()));
   }
-  implementation_->greet();
+}
+
+Rig::Rig(RigOptions options, RigHello hello) {
+  hello.validate();
+  implementation_ = start(std::move(options), std::move(hello));
+}
+
+RigTraits Rig::describe(RigOptions options) {
+  return start(std::move(options), {})->traits();
 }
 
 Rig::~Rig() = default;
@@ -215,10 +225,10 @@ const RigTraits& Rig::traits() const {
   return implementation_->traits();
 }
 
-RigAnswer Rig::reset() {
+RigAnswer Rig::reset(std::optional<Index> seed) {
   const double deadline_s = implementation_->options().reset_s;
   const Index id = implementation_->next_id();
-  return implementation_->ask("reset", id, rig_reset_request(id, deadline_s), deadline_s, false);
+  return implementation_->ask("reset", id, rig_reset_request(id, deadline_s, seed), deadline_s, false);
 }
 
 RigAnswer Rig::step(Index id, VectorRef control) {

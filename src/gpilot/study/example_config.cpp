@@ -58,7 +58,7 @@ class ExampleWriter {
       ListArchive list;
       describe(list, entry);
       for (const ListedField& listed : list.fields()) {
-        if (first || !listed.value.empty()) {
+        if (first || !listed.value.empty() || listed.field.kind == Field::Kind::kRequired) {
           line(listed, listed.value.empty(), first);
         }
       }
@@ -71,7 +71,9 @@ class ExampleWriter {
   void line(const ListedField& listed, bool commented_out, bool explained) {
     const std::string value = listed.value.empty() ? listed.field.hint : listed.toml();
     const std::string setting = fmt::format("{}{} = {}", commented_out ? "# " : "", listed.field.key, value);
-    if (const std::string comment = listed.comment(); explained && !comment.empty()) {
+    if (commented_out && listed.field.kind == Field::Kind::kRequired) {
+      text_ += fmt::format("{:<27} # TO FILL IN: {}\n", setting, listed.comment());
+    } else if (const std::string comment = listed.comment(); explained && !comment.empty()) {
       text_ += fmt::format("{:<27} # {}\n", setting, comment);
     } else {
       text_ += setting + '\n';
@@ -153,6 +155,41 @@ Example of_system(const systems::SystemSpec& s) {
   return e;
 }
 
+double or_nothing(const std::optional<double>& value) {
+  return value.value_or(kNotGiven);
+}
+
+/// What the rig leaves out is left out, not guessed: a guessed range is one that hardware may break at.
+Example of_rig(const rig::RigTraits& traits, const std::string& command) {
+  Example e{"from what the rig declares: look through it", {}, {}};
+  e.config.model.dt = or_nothing(traits.dt);
+  e.config.rig.command = command;
+  for (const rig::DeclaredChannel& c : traits.inputs) {
+    e.entries.inputs.push_back({.name = c.name,
+                                .unit = c.unit,
+                                .low = or_nothing(c.low),
+                                .high = or_nothing(c.high),
+                                .slew = c.slew.value_or(kNoLimit),
+                                .safe = or_nothing(c.safe)});
+  }
+  for (const rig::DeclaredChannel& c : traits.outputs) {
+    e.entries.outputs.push_back({.name = c.name, .unit = c.unit, .low = or_nothing(c.low), .high = or_nothing(c.high)});
+    e.entries.states.push_back({.name = c.name});
+  }
+  return e;
+}
+
+std::string format_example(const Example& e) {
+  ExampleWriter writer;
+  describe_config(writer, e.config, e.entries);
+  return fmt::format(
+      "# A study of gpilot: {}.\n"
+      "# 'gpilot check FILE.toml' says in words what a file means. A key that is commented out shows its default or "
+      "an\n"
+      "# example. docs/configuration.md explains every key. Values are in the units of the rig.\n{}",
+      e.title, writer.text());
+}
+
 }  // namespace
 
 std::vector<std::string> example_names() {
@@ -166,15 +203,17 @@ std::string example_config(std::string_view example) {
   if (std::ranges::find(known, example) == known.end()) {
     throw InputError(unknown_name_message("example", example, known));
   }
-  const Example e = example == kBlank ? blank() : of_system(systems::make_system(example)->spec());
-  ExampleWriter writer;
-  describe_config(writer, e.config, e.entries);
-  return fmt::format(
-      "# A study of gpilot: {}.\n"
-      "# 'gpilot check FILE.toml' says in words what a file means. A key that is commented out shows its default or "
-      "an\n"
-      "# example. docs/configuration.md explains every key. Values are in the units of the rig.\n{}",
-      e.title, writer.text());
+  return format_example(example == kBlank ? blank() : of_system(systems::make_system(example)->spec()));
+}
+
+std::string rig_config(const rig::RigTraits& traits, const std::string& command) {
+  if (traits.inputs.empty() || traits.outputs.empty()) {
+    throw InputError(
+        fmt::format("the rig does not declare its {}: 'gpilot init FILE.toml' writes a file to fill in, or let the rig "
+                    "answer hello with \"inputs\" and \"outputs\" (docs/rig-protocol.md)",
+                    traits.inputs.empty() ? "inputs" : "outputs"));
+  }
+  return format_example(of_rig(traits, command));
 }
 
 }  // namespace gpilot::study

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,9 +21,12 @@ class RigDriver {
   RigDriver& operator=(RigDriver&&) = delete;
 
   /// How many outputs are left to measure in this run.
-  Index remaining() const { return study_.sure_enough().empty() ? options_.steps - summary_.told : 0; }
+  Index remaining() const {
+    return summary_.over.empty() && study_.sure_enough().empty() ? options_.steps - summary_.told : 0;
+  }
   /// Whether the run was asked to stop.
   bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  const std::atomic<bool>* stop() const { return options_.stop; }
   /// Makes sure that the rig runs and that the study agrees with it. False if that failed; RigRunFailed if it has
   /// failed too often.
   bool ready();
@@ -30,9 +34,9 @@ class RigDriver {
   Study& study() { return study_; }
   RigRunSummary& summary() { return summary_; }
 
-  /// Trains if it is due.
+  /// Trains if it is due; a stop cuts it short, and it does not count then.
   void train();
-  /// Adopts a training.
+  /// Adopts a training, unless the run was asked to stop.
   void adopt(const explore::TrainingResult& result);
   /// Says that the outputs of a step are on the disk.
   void acknowledge(Index step);
@@ -43,6 +47,8 @@ class RigDriver {
   void give_up(Index step, const std::string& why);
   /// The rows that follow do not belong to the sequence: the next step begins another.
   void break_off(const std::string& why);
+  /// The rig says that its episode is over: the next step begins a sequence, or, where there is no reset, none follows.
+  void end_episode();
   /// Sends the safe control, if the rig is there; it is given up if that fails.
   void make_safe();
   /// Sends the safe control, ends the process, and ends the sequence of a rig that does not keep its state.

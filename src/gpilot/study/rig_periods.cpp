@@ -53,6 +53,7 @@ class PeriodicRun {
   void send(const Step& step);
   void send_safe();
   void fail(Index step, const std::string& why);
+  void end_episode();
 
   // On the second thread.
   Step keep_and_choose(const std::vector<Period>& past, Index stale_step);
@@ -87,6 +88,7 @@ void PeriodicRun::start_training() {
     return;
   }
   if (std::optional<explore::TrainingJob> job = driver_.study().due_training()) {
+    job->options.stop = driver_.stop();
     training_ = std::async(std::launch::async, [job = std::move(*job)] { return explore::train(job); });
   }
 }
@@ -169,6 +171,12 @@ void PeriodicRun::fail(Index step, const std::string& why) {
   driver_.give_up(step, why);
 }
 
+/// What was measured up to here is kept by settle(), before the next sequence begins.
+void PeriodicRun::end_episode() {
+  broken_ = true;
+  driver_.end_episode();
+}
+
 void PeriodicRun::send(const Step& step) {
   const Clock::time_point sent = Clock::now();
   rig::RigAnswer answer;
@@ -187,8 +195,11 @@ void PeriodicRun::send(const Step& step) {
     driver_.take(step.id, answer);
     return;
   }
+  const bool done = answer.done;
   past_.push_back({step.id, std::move(answer)});
-  if (answered_ > sent + period_ + grace_) {
+  if (done) {
+    end_episode();
+  } else if (answered_ > sent + period_ + grace_) {
     ++driver_.summary().missed;
     broken_ = true;
     driver_.break_off("the rig answered after its period");
@@ -203,7 +214,11 @@ void PeriodicRun::send_safe() {
     rig::RigAnswer answer = driver_.rig().safe(safe_);
     answered_ = Clock::now();
     if (answer.status == rig::RigStatus::kOk) {
+      const bool done = answer.done;
       past_.push_back({0, std::move(answer)});
+      if (done) {
+        end_episode();
+      }
       return;
     }
     why = fmt::format("the rig refused the safe control: {}", answer.message);

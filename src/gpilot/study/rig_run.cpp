@@ -87,11 +87,23 @@ void RigDriver::break_off(const std::string& why) {
   emit({.kind = Kind::kFailed, .text = why});
 }
 
+void RigDriver::end_episode() {
+  ++summary_.episodes;
+  recovering_ = "the rig says that its episode is over";
+  if (!rig_->traits().can_reset) {
+    summary_.over = "the rig says that its episode is over, and it cannot be reset";
+  }
+}
+
 /// After a reset if the rig can, else after the safe control, from which slew limits count. RigError if that fails.
 void RigDriver::begin_sequence(const std::string& why) {
   Vector outputs;
   if (rig_->traits().can_reset) {
-    const RigAnswer answer = rig_->reset();
+    const auto sequence = static_cast<Index>(study_.sequences().size()) + 1;
+    const RigAnswer answer = rig_->reset(rig::reset_seed(study_.config().explore.seed, sequence));
+    if (answer.done) {
+      throw RigError(RigError::Kind::kGarbage, "the rig says that its episode is over in its answer to a reset");
+    }
     if (answer.status != RigStatus::kOk) {
       throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
     }
@@ -107,9 +119,12 @@ void RigDriver::begin_sequence(const std::string& why) {
 
 /// Starts the process and makes the study agree with the state that the rig may be in.
 void RigDriver::start() {
-  rig_.emplace(options_.rig, rig::RigHello{.dt = study_.config().model.dt,
-                                           .inputs = study_.config().model.inputs,
-                                           .outputs = study_.config().model.outputs});
+  const rig::RigHello hello{
+      .dt = study_.config().model.dt, .inputs = study_.config().model.inputs, .outputs = study_.config().model.outputs};
+  rig_.emplace(options_.rig, hello);
+  if (const std::string wrong = rig::misfit(rig_->traits(), hello, study_.config().box); !wrong.empty()) {
+    throw InputError(fmt::format("{}: change the configuration, or the rig", wrong));
+  }
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;
@@ -141,12 +156,16 @@ bool RigDriver::ready() {
 }
 
 void RigDriver::train() {
-  if (const std::optional<explore::TrainingJob> job = study_.due_training()) {
+  if (std::optional<explore::TrainingJob> job = study_.due_training()) {
+    job->options.stop = options_.stop;
     adopt(explore::train(*job));
   }
 }
 
 void RigDriver::adopt(const explore::TrainingResult& result) {
+  if (stopped()) {
+    return;  // it may have been cut short; the run that goes on trains as if nobody had stopped this one
+  }
   study_.adopt(result);
   summary_.failed_trainings += result.model ? 0 : 1;
   emit({.kind = Kind::kTrained, .text = "", .training = &study_.trainings().back()});
@@ -161,13 +180,23 @@ void RigDriver::acknowledge(Index id) {
     ++summary_.random;
     summary_.random_because = step.choice.note;
   }
+  summary_.outside += study_.config().explore.limits.violated_by(step.outputs) ? 1 : 0;
+  summary_.no_plan += step.choice.safe ? 0 : 1;
   emit({.kind = Kind::kTold, .text = "", .step = &step});
 }
 
 void RigDriver::take(Index id, const RigAnswer& answer) {
   if (answer.status == RigStatus::kOk) {
-    study_.tell(id, *answer.outputs, answer.applied, answer.time);
+    study_.transaction([&] {  // one write: a run that dies here does not go on with an episode that is over
+      study_.tell(id, *answer.outputs, answer.applied, answer.time);
+      if (answer.done) {
+        study_.end_sequence();
+      }
+    });
     acknowledge(id);
+    if (answer.done) {
+      end_episode();
+    }
     return;
   }
   const StepStatus status = answer.status == RigStatus::kUnsafe ? StepStatus::kUnsafe : StepStatus::kFailed;

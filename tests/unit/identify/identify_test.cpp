@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -140,7 +142,8 @@ TEST(Validation, FoldsLeaveOutputsOutAndModelsDoNotSeeThem) {
   IdentifyOptions options{.iterations = 5};
   const auto trained = [&](const ssm::Dataset& from, std::size_t fold) {
     const Problem problem(quarter_folds(from)[fold].training, columns());
-    return fit_candidate(problem, choice, fit_linear_candidate(problem, choice.linear, options), columns(), options)
+    return fit_candidate(problem, choice, fit_linear_candidate(problem, choice.linear, options), columns(), options,
+                         {.iterations = options.iterations})
         .dynamics;
   };
   ASSERT_EQ(quarter_folds(data).size(), 3U);
@@ -231,6 +234,62 @@ TEST(Identify, SurvivesAModelFile) {
       EXPECT_EQ(a.mean, b.mean) << name(kind);
       EXPECT_EQ(a.sd, b.sd) << name(kind);
     }
+  }
+}
+
+Index rows_of(const ssm::Dataset& data) {
+  Index rows = 0;
+  for (const ssm::Sequence& sequence : data) {
+    rows += sequence.rows();
+  }
+  return rows;
+}
+
+TEST(JudgedPart, IsAllOfShortDataAndStretchesOfLongOnes) {
+  EXPECT_TRUE(judged_part({recording(2000, true, 1)}).empty());
+  const ssm::Sequence whole = recording(20000, true, 1);
+  const ssm::Dataset part = judged_part({whole});
+  ASSERT_EQ(part.size(), 3U);
+  EXPECT_EQ(rows_of(part), 1500);
+  EXPECT_FALSE(part[0].broad_start);
+  EXPECT_TRUE(part[1].broad_start);  // its first state may be anywhere
+  EXPECT_EQ(part[0].outputs, whole.outputs.topRows(500));
+  EXPECT_EQ(part[2].outputs, whole.outputs.bottomRows(500));
+  EXPECT_EQ(part[2].controls, whole.controls.bottomRows(500));
+}
+
+TEST(JudgedPart, TakesWholeSequencesWhereTheyAreShort) {
+  const ssm::Dataset part = judged_part(ssm::Dataset(200, recording(100, true, 1)));
+  EXPECT_EQ(part.size(), 15U);
+  EXPECT_EQ(rows_of(part), 1500);
+}
+
+TEST(JudgedPart, PassesOverStretchesWithoutOutputs) {
+  ssm::Sequence whole = recording(20000, true, 1);
+  whole.outputs.topRows(700).setConstant(kNaN);
+  whole.outputs.bottomRows(9000).setConstant(kNaN);
+  for (const ssm::Sequence& stretch : judged_part({whole})) {
+    EXPECT_LT(stretch.outputs.array().isNaN().count(), 250);
+  }
+}
+
+TEST(Identify, LongDataAreJudgedByAPartAndLearnedFromAsAWhole) {
+  const ssm::Dataset data{recording(6000, false, 3)};
+  const ssm::Model model = identify(data, columns(), {.structure = StateKind::kLinear, .order = 2});
+  EXPECT_NE(model.report.reason.find("judged by 1500 of the 6000 rows"), std::string::npos) << model.report.reason;
+  EXPECT_EQ(model.states.rows(), 6000);
+  const ssm::Sequence fresh = recording(400, false, 4);
+  EXPECT_LT(free_run_rmse(model, model.gp, fresh, 100), 0.7);  // the noise is 0.5
+}
+
+TEST(Identify, AStopKeepsTheBestSoFar) {
+  const std::atomic<bool> stop{true};
+  for (const Index rows : {200, 6000}) {
+    const ssm::Dataset data{recording(rows, true, 3)};
+    const ssm::Model model = identify(data, columns(), {.stop = &stop});
+    EXPECT_EQ(model.report.status, ssm::FitStatus::kInterrupted);
+    EXPECT_EQ(model.report.structure, "linear");
+    EXPECT_EQ(model.states.rows(), std::min<Index>(rows, 1500));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -53,7 +54,7 @@ double sampled_violation(const PlannedOutputs& outputs, const OutputLimits& limi
   return static_cast<double>(outside) / static_cast<double>(draws);
 }
 
-TEST(ViolationBound, IsAboveTheProbabilityAndNearItWhereThatIsSmall) {
+TEST(PlanRisk, IsAboveTheProbabilityAndNearItWhereThatIsSmall) {
   constexpr Index kDraws = 100'000;
   const Vector output_variance{{0.1, 0.2}};
   int small = 0;
@@ -62,7 +63,7 @@ TEST(ViolationBound, IsAboveTheProbabilityAndNearItWhereThatIsSmall) {
     const PlannedOutputs outputs = correlated_outputs(random);
     for (const double half : {0.8, 1.5, 2.2}) {
       const OutputLimits limits{.low = Vector{{-half, -kNone}}, .high = Vector{{half, half}}};
-      const double bound = violation_bound(outputs, limits, output_variance);
+      const double bound = plan_risk(outputs, limits, output_variance, 1).all;
       const double sampled = sampled_violation(outputs, limits, output_variance, kDraws);
       const double error = 4.0 * std::sqrt(sampled * (1.0 - sampled) / static_cast<double>(kDraws)) + 1e-4;
       EXPECT_GE(bound, sampled - error) << "seed " << seed << ", half width " << half;
@@ -75,14 +76,14 @@ TEST(ViolationBound, IsAboveTheProbabilityAndNearItWhereThatIsSmall) {
   EXPECT_GT(small, 2);
 }
 
-TEST(ViolationBound, IsTheProbabilityOfOneOutputInOneRow) {
+TEST(PlanRisk, IsTheProbabilityOfOneOutputInOneRow) {
   PlannedOutputs outputs;
   outputs.mean = Vector::Constant(1, 0.3);
   outputs.noise = Matrix::Constant(1, 1, 0.5);
   outputs.signal = Matrix::Constant(1, 1, 0.6);
   const OutputLimits limits{.low = Vector::Constant(1, -kNone), .high = Vector::Constant(1, 1.3)};
   // One standard deviation of the output without its noise of variance 0.1.
-  EXPECT_NEAR(violation_bound(outputs, limits, Vector::Constant(1, 0.1)), 0.15865525393145707, 1e-12);
+  EXPECT_NEAR(plan_risk(outputs, limits, Vector::Constant(1, 0.1), 1).all, 0.15865525393145707, 1e-12);
 }
 
 /// x' = 0.5 x + c, seen with little noise: the output follows the control at once.
@@ -107,6 +108,11 @@ struct Follower {
     context.history = nullptr;
     context.limits = &limits;
     context.planning.horizon = 4;
+  }
+  void set_process_sd(double sd) {
+    ssm::Parameters p = random.transition.parameters();
+    p.log_q.setConstant(2.0 * std::log(sd));
+    random.transition = ssm::Transition(random.transition.structure(), p, random.transition.weights());
   }
   /// Whether limits are kept in every row by some plan that begins with a control; c in [-1.5, 1.2] can always return.
   bool can_begin_with(double control) const { return std::abs(control) < limits.high(0) - 0.1; }
@@ -149,6 +155,58 @@ TEST(SafeChoice, KeepsTheLimitsWhereThatIsPossible) {
   }
   EXPECT_GT(kept, 1);
   EXPECT_GT(moved, 5);
+}
+
+TEST(PlanRisk, ExcessIsTheExpectedDistanceOutside) {
+  RandomStream random(5, Purpose::kTest, 42);
+  const Vector output_variance{{0.1, 0.2}};
+  const PlannedOutputs outputs = correlated_outputs(random);
+  const OutputLimits limits{.low = Vector{{-0.3, -kNone}}, .high = Vector{{0.4, 0.2}}};
+  constexpr Index kDraws = 200'000;
+  double sampled = 0.0;
+  double next = 0.0;
+  double mean_outside = 0.0;
+  for (Index k = 0; k < outputs.mean.size(); ++k) {
+    const Index e = k % 2;
+    const auto beyond = [&](double y) { return std::max({limits.low(e) - y, y - limits.high(e), 0.0}); };
+    const double sd = std::sqrt(outputs.noise(k, k) + outputs.signal(k, k) - output_variance(e));
+    mean_outside += beyond(outputs.mean(k));
+    for (Index n = 0; n < kDraws; ++n) {
+      const double distance = beyond(outputs.mean(k) + sd * random.normal());
+      sampled += distance / kDraws;
+      next += k < 2 && distance > 0.0 ? 1.0 / kDraws : 0.0;
+    }
+  }
+  const PlanRisk risk = plan_risk(outputs, limits, output_variance, 1);
+  EXPECT_NEAR(risk.excess, sampled, 0.02 * sampled);
+  EXPECT_NEAR(risk.next, next, 0.01);
+  EXPECT_NEAR(risk.mean_outside, mean_outside, 1e-12);
+}
+
+/// A model that knows little beyond the next rows does not veto what keeps to the middle; it did when all rows counted.
+TEST(SafeChoice, AModelThatIsUnsureOfTheFarFutureStillHasSafePlans) {
+  Follower follower;
+  follower.set_process_sd(0.26);  // an sd of 0.3 at last: 4.5 % a row in the middle, 45 % over all rows
+  follower.limits.delta = 0.3;
+  follower.context.planning.horizon = 10;
+  for (const std::string name : {"random", "infogain"}) {
+    const Choice choice = make_strategy(name)->choose(follower.context);
+    EXPECT_TRUE(choice.safe) << name;
+    EXPECT_LE(choice.violation, follower.limits.delta) << name;
+    EXPECT_LT(std::abs(choice.control(0)), 0.4) << name;
+  }
+}
+
+TEST(SafeChoice, LeadsBackInsideFromOutside) {
+  for (const double start : {-1.5, 1.5}) {
+    for (const std::string name : {"random", "latmi", "infogain"}) {
+      Follower follower;
+      follower.random.belief.mean.setConstant(start);  // far outside [-0.6, 0.6], where every row is lost for a while
+      const Choice choice = make_strategy(name)->choose(follower.context);
+      EXPECT_LT(choice.control(0) * start, 0.0) << name << " from " << start;
+      EXPECT_LT(std::abs(0.5 * start + choice.control(0)), 0.6) << name << " from " << start;
+    }
+  }
 }
 
 TEST(SafeChoice, TakesTheSafestWhereNothingIsSafe) {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
@@ -90,6 +92,87 @@ TEST(RigProtocol, HelloTellsWhatTheRigCanDo) {
             "the rig refuses, without a reason");
   EXPECT_EQ(message_of<RigError>([] { parse_rig_hello(R"({"v":1,"id":0,"ok":true,"can_reset":1})"); }),
             R"("can_reset" is a number, expected true or false: {"v":1,"id":0,"ok":true,"can_reset":1})");
+}
+
+TEST(RigProtocol, AsksForADeclaration) {
+  EXPECT_EQ(rig_describe_request(), "{\"v\":1,\"id\":0,\"op\":\"hello\",\"dt\":null,\"inputs\":[],\"outputs\":[]}\n");
+}
+
+TEST(RigProtocol, ResetCarriesASeed) {
+  EXPECT_EQ(rig_reset_request(-1, 10.0, 7), "{\"v\":1,\"id\":-1,\"op\":\"reset\",\"deadline_s\":10.0,\"seed\":7}\n");
+  EXPECT_EQ(reset_seed(3, 1), reset_seed(3, 1));
+  EXPECT_NE(reset_seed(3, 1), reset_seed(3, 2));
+  EXPECT_NE(reset_seed(3, 1), reset_seed(4, 1));
+  for (Index sequence = 1; sequence <= 1000; ++sequence) {
+    ASSERT_GE(reset_seed(0, sequence), 0);
+    ASSERT_LE(reset_seed(0, sequence), 0x7fffffff);
+  }
+}
+
+TEST(RigProtocol, HelloMayDeclareTheChannels) {
+  const RigTraits traits = parse_rig_hello(R"({"v":1,"id":0,"ok":true,"dt":0.05,"inputs":[
+      {"name":"torque","unit":"N m","low":-0.5,"high":0.5,"safe":0,"slew":0.1,"color":"red"}],
+      "outputs":[{"name":"angle","low":null},{"name":"rate","unit":"rad/s","low":-1,"high":1e3}]})");
+  EXPECT_EQ(traits.dt, 0.05);
+  EXPECT_EQ(traits.inputs, (std::vector<DeclaredChannel>{
+                               {.name = "torque", .unit = "N m", .low = -0.5, .high = 0.5, .safe = 0.0, .slew = 0.1}}));
+  EXPECT_EQ(traits.outputs, (std::vector<DeclaredChannel>{
+                                {.name = "angle"}, {.name = "rate", .unit = "rad/s", .low = -1.0, .high = 1000.0}}));
+  EXPECT_TRUE(parse_rig_hello(R"({"v":1,"id":0,"ok":true,"dt":null,"inputs":null})").inputs.empty());
+}
+
+TEST(RigProtocol, DeclarationsThatMakeNoSense) {
+  const auto refused = [](const std::string& more) {
+    try {
+      parse_rig_hello(R"({"v":1,"id":0,"ok":true,)" + more + "}");
+    } catch (const RigError& error) {
+      EXPECT_EQ(error.kind(), Kind::kWrongShape);
+      return std::string(error.what()).substr(0, std::string(error.what()).find(": {"));
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused(R"("dt":0)"), R"("dt" is 0, expected a positive number of seconds)");
+  EXPECT_EQ(refused(R"("dt":"fast")"), R"("dt" is a text, expected a number)");
+  EXPECT_EQ(refused(R"("inputs":"torque")"), R"("inputs" is not a list)");
+  EXPECT_EQ(refused(R"("inputs":["torque"])"), R"("inputs[0]" is not an object with a name)");
+  EXPECT_EQ(refused(R"("outputs":[{"name":"y"},{}])"), R"("outputs[1]" has no name)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":3}])"), R"("inputs[0].name" is not a text)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u\n"}])"), R"("inputs[0]" has a control character in its name or unit)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u","low":"0"}])"), R"("inputs[0].low" is not a number)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u","low":0}])"), R"("inputs[0]" has only one of low and high)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u","low":1,"high":1}])"), R"("inputs[0]": low 1 is not below high 1)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u","low":0,"high":1,"safe":2}])"),
+            R"("inputs[0]": safe 2 is not from low 0 to high 1)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u","slew":0}])"), R"("inputs[0]": slew 0 is not positive)");
+  EXPECT_EQ(refused(R"("inputs":[{"name":"u"}],"outputs":[{"name":"u"}])"),
+            R"("outputs[0]" has a name that another has: u)");
+}
+
+TEST(RigProtocol, WhatARigDeclaresMustFitTheStudy) {
+  const Box box{Vector{{-1.0}}, Vector{{1.0}}};
+  RigTraits traits;
+  EXPECT_EQ(misfit(traits, kHello, box), "");
+  traits.dt = 0.05 * (1.0 + 1e-12);
+  traits.inputs = {{.name = "torque", .low = -1.0, .high = 1.0}};
+  traits.outputs = {{.name = "angle"}, {.name = "rate", .low = 5.0, .high = 6.0}};
+  EXPECT_EQ(misfit(traits, kHello, box), "");
+  traits.inputs[0].high = 0.5;
+  EXPECT_EQ(misfit(traits, kHello, box), "the rig accepts torque from -1 to 0.5, the study would send -1 to 1");
+  std::swap(traits.outputs[0], traits.outputs[1]);
+  EXPECT_EQ(misfit(traits, kHello, box), "the rig declares the outputs rate, angle, the study has angle, rate");
+  traits.inputs.push_back({.name = "brake"});
+  EXPECT_EQ(misfit(traits, kHello, box), "the rig declares the inputs torque, brake, the study has torque");
+  traits.dt = 0.1;
+  EXPECT_EQ(misfit(traits, kHello, box), "the rig declares a step of 0.1 s, the study has 0.05 s");
+}
+
+TEST(RigProtocol, AnAnswerMayEndTheEpisode) {
+  EXPECT_TRUE(parse(R"({"v":1,"id":12,"ok":true,"y":[1,2],"done":true})").done);
+  EXPECT_FALSE(parse(R"({"v":1,"id":12,"ok":true,"y":[1,2],"done":false})").done);
+  EXPECT_FALSE(parse(R"({"v":1,"id":12,"ok":true,"y":[1,2],"done":null})").done);
+  expect_error(R"({"v":1,"id":12,"ok":true,"y":[1,2],"done":"yes"})", Kind::kGarbage,
+               R"("done" is a text, expected true or false: )");
+  expect_error(R"({"v":1,"id":12,"ok":true,"done":true})", Kind::kWrongShape, R"("y" is missing: )");
 }
 
 TEST(RigProtocol, AnswerOfAStep) {

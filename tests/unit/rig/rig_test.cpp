@@ -199,6 +199,19 @@ constexpr Case kCases[] = {
     {"wrong-dimension", Kind::kWrongShape,
      "the rig's answer to step 2 is wrong: \"y\" has 2 value(s), expected 1 (angle): "},
     {"no-outputs", Kind::kWrongShape, "the rig's answer to step 2 is wrong: \"y\" is missing: "},
+    {"done-garbage", Kind::kGarbage,
+     "the rig's answer to step 2 is wrong: \"done\" is a text, expected true or false: "},
+    {"done-number", Kind::kGarbage,
+     "the rig's answer to step 2 is wrong: \"done\" is a number, expected true or false: "},
+    {"done-without-outputs", Kind::kWrongShape, "the rig's answer to step 2 is wrong: \"y\" is missing: "},
+    {"array", Kind::kGarbage, "the rig's answer to step 2 is wrong: not a JSON object: [{"},
+    {"nulls", Kind::kGarbage, "the rig's answer to step 2 is wrong: a line with a zero byte: ????"},
+    {"text-outputs", Kind::kWrongShape,
+     "the rig's answer to step 2 is wrong: \"y\"[0] is a text, expected a number or null: "},
+    {"applied-null", Kind::kWrongShape,
+     "the rig's answer to step 2 is wrong: \"u_applied\" has a null, expected numbers: "},
+    {"not-ok-number", Kind::kGarbage,
+     "the rig's answer to step 2 is wrong: \"ok\" is a number, expected true or false: "},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rig, RigMisbehaves, testing::ValuesIn(kCases), [](const auto& tested) {
@@ -215,6 +228,95 @@ TEST_F(RigTest, DeathTellsTheEndOfTheLog) {
       message_of<RigError>([&] { rig.step(9, kSafe); }),
       "the rig ended before it answered step 9: exit code 7; its log " + path("log") + " ends with: one | two?[1m");
   EXPECT_EQ(text_of("log"), "one\ntwo\033[1m\n\n");
+}
+
+struct Nonsense {
+  const char* kind;
+  const char* message;  ///< how it goes on after "the rig's answer to hello is wrong: "
+};
+
+std::ostream& operator<<(std::ostream& out, const Nonsense& value) {
+  return out << value.kind;
+}
+
+class RigDeclares : public RigTest, public testing::WithParamInterface<Nonsense> {};
+
+TEST_P(RigDeclares, NonsenseAndIsRefused) {
+  const RigOptions options =
+      patient(pendulum_rig(std::string("--misbehave ") + GetParam().kind + " --record " + path("record")));
+  const std::string wanted = std::string("the rig's answer to hello is wrong: ") + GetParam().message;
+  for (const auto& [kind, message] : {error_of([&] { const Rig rig(options, kPendulumHello); }),
+                                      error_of([&] { static_cast<void>(Rig::describe(options)); })}) {
+    EXPECT_EQ(kind, Kind::kWrongShape);
+    EXPECT_EQ(message.substr(0, wanted.size()), wanted);
+  }
+  EXPECT_EQ(record(), (Words{"end", "end"}));  // its own safe control
+}
+
+constexpr Nonsense kNonsense[] = {
+    {"range-reversed", "\"inputs[0]\": low 1 is not below high -1: "},
+    {"range-text", "\"inputs[0].low\" is not a number: "},
+    {"range-half", "\"inputs[0]\" has only one of low and high: "},
+    {"safe-outside", "\"inputs[0]\": safe 2 is not from low -1 to high 1: "},
+    {"channels-text", "\"inputs\" is not a list: "},
+    {"channels-names", "\"inputs[0]\" is not an object with a name: "},
+    {"same-names", "\"outputs[0]\" has a name that another has: torque: "},
+    {"dt-negative", "\"dt\" is -0.1, expected a positive number of seconds: "},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rig, RigDeclares, testing::ValuesIn(kNonsense), [](const auto& tested) {
+  std::string name = tested.param.kind;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST_F(RigTest, ExamplesDeclareThemselves) {
+  for (const std::string& command : {pendulum_rig("--record " + path("record")), python_rig()}) {
+    const RigTraits traits = Rig::describe(patient(command));
+    EXPECT_TRUE(traits.can_reset);
+    EXPECT_EQ(traits.dt, 0.1);
+    ASSERT_EQ(traits.inputs.size(), 1U);
+    EXPECT_EQ(traits.inputs[0],
+              (DeclaredChannel{.name = "torque", .unit = "N m", .low = -0.5, .high = 0.5, .safe = 0.0}));
+    EXPECT_EQ(traits.outputs,
+              (std::vector<DeclaredChannel>{{.name = "angle", .unit = "rad", .low = -1.0, .high = 1.0}}));
+  }
+  EXPECT_EQ(record(), (Words{"end"}));  // nothing moved, and it has ended
+}
+
+TEST_F(RigTest, TheSameSeedGivesTheSameStart) {
+  for (const std::string& command : {pendulum_rig("--seed 3"), python_rig("--seed 3")}) {
+    Rig rig(patient(command), kPendulumHello);
+    const RigAnswer first = rig.reset(5);
+    EXPECT_NE((*rig.reset(6).outputs)(0), (*first.outputs)(0));
+    EXPECT_EQ((*rig.reset(5).outputs)(0), (*first.outputs)(0));
+  }
+}
+
+TEST_F(RigTest, AnEpisodeOfTheExamplesEndsWithAMeasurement) {
+  for (const std::string& command : {pendulum_rig("--episode 2"), python_rig("--episode 2")}) {
+    Rig rig(patient(command), kPendulumHello);
+    rig.reset(1);
+    EXPECT_FALSE(rig.step(1, kSafe).done);
+    const RigAnswer last = rig.step(2, kSafe);
+    EXPECT_TRUE(last.done);
+    EXPECT_EQ(last.status, RigStatus::kOk);
+    EXPECT_TRUE(last.outputs->allFinite());
+    rig.reset(2);
+    EXPECT_FALSE(rig.step(3, kSafe).done);
+  }
+}
+
+TEST_F(RigTest, AnAnswerMayComeByteByByte) {
+  Rig rig(patient(pendulum_rig("--misbehave slow-bytes")), kPendulumHello);
+  EXPECT_EQ(rig.step(1, kSafe).status, RigStatus::kOk);
+  EXPECT_EQ(rig.step(2, kSafe).status, RigStatus::kOk);
+}
+
+TEST_F(RigTest, AnAnswerThatComesTwiceIsNamed) {
+  Rig rig(patient(pendulum_rig("--misbehave twice")), kPendulumHello);
+  EXPECT_EQ(rig.step(1, kSafe).status, RigStatus::kOk);
+  EXPECT_EQ(error_of([&] { rig.step(2, kSafe); }).first, Kind::kUnsolicited);
 }
 
 TEST_F(RigTest, HangingRigIsEnded) {

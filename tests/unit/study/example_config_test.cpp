@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,40 @@ TEST(ExampleConfig, ExamplesSayWhatModelSpecSays) {
       EXPECT_NEAR(c.model.ranges[i].high, expected.ranges[i].high, 1e-4);
     }
   }
+}
+
+TEST(ExampleConfig, OfARigThatDeclaresAll) {
+  rig::RigTraits traits{.dt = 0.02};
+  traits.inputs = {{.name = "heater \"1\"", .unit = "%", .low = 0.0, .high = 100.0, .safe = 10.0, .slew = 5.0},
+                   {.name = "fan", .low = -1.0, .high = 1.0}};
+  traits.outputs = {{.name = "temperature", .unit = "C", .low = 15.0, .high = 90.0}, {.name = "flow"}};
+  const std::string text = rig_config(traits, "exec ./rig --port \"COM 1\" \\x");
+  EXPECT_EQ(text.find("TO FILL IN"), std::string::npos);
+  const StudyConfig c = parsed(text);
+  EXPECT_EQ(c.model.dt, 0.02);
+  EXPECT_EQ(c.rig.command, "exec ./rig --port \"COM 1\" \\x");
+  EXPECT_EQ(c.model.inputs, (std::vector<std::string>{"heater \"1\"", "fan"}));
+  EXPECT_EQ(c.input_units, (std::vector<std::string>{"%", ""}));
+  EXPECT_EQ(c.box.low, (Vector{{0.0, -1.0}}));
+  EXPECT_EQ(c.box.high, (Vector{{100.0, 1.0}}));
+  EXPECT_EQ(c.explore.safe, (Vector{{10.0, 0.0}}));
+  EXPECT_EQ(c.explore.slew(0), 5.0);
+  EXPECT_TRUE(std::isinf(c.explore.slew(1)));
+  EXPECT_EQ(c.model.outputs, (std::vector<std::string>{"temperature", "flow"}));
+  EXPECT_EQ(c.model.states, c.model.outputs);
+  EXPECT_EQ(c.model.ranges.size(), 3U);
+}
+
+TEST(ExampleConfig, WhatARigDoesNotDeclareIsNotGuessed) {
+  rig::RigTraits traits;
+  traits.inputs = {{.name = "u", .low = -1.0, .high = 1.0}, {.name = "v"}};
+  traits.outputs = {{.name = "y"}};
+  const std::string text = rig_config(traits, "rig");
+  expect_contains(text, "# dt =                      # TO FILL IN: seconds from one measurement to the next");
+  expect_contains(text, "# low =                     # TO FILL IN: never less than this");
+  expect_contains(message_of<InputError>([&] { parsed(text); }), "study.dt");
+  traits.outputs.clear();
+  expect_contains(message_of<InputError>([&] { rig_config(traits, "rig"); }), "the rig does not declare its outputs");
 }
 
 TEST(ExampleConfig, PendulumAndBlankExamples) {

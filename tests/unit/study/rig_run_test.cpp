@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -252,7 +254,8 @@ TEST_P(MisbehavingRigTest, TheStudyStaysConsistentAndTheRigSafe) {
   expect_no_step_twice();
   // Each process was told to be safe before it got its next step or ended: by `safe`, by `close`, or, if it was deaf to
   // that, by the end of its input. One that has died or hangs writes nothing down.
-  const Index dead = GetParam().kind.starts_with("die") || GetParam().kind == "hang" ? summary.restarts : 0;
+  const std::string& kind = GetParam().kind;
+  const Index dead = kind.starts_with("die") || kind == "hang" || kind == "killed" ? summary.restarts : 0;
   const Index wanted = summary.restarts > 0 ? summary.restarts + 1 : summary.failed + 1;
   EXPECT_GE(received("safe") + received("close") + received("end") + dead, wanted);
   EXPECT_EQ(Study::open(path("a.study"), Access::kRead).told(), 6);
@@ -271,12 +274,147 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MisbehavingRigTest,
                                            Misbehaviour{"old-id", StepStatus::kUnknown, "id"},
                                            Misbehaviour{"nan", StepStatus::kUnknown, "null"},
                                            Misbehaviour{"infinity", StepStatus::kUnknown, "null"},
-                                           Misbehaviour{"wrong-dimension", StepStatus::kUnknown, "y"}),
+                                           Misbehaviour{"wrong-dimension", StepStatus::kUnknown, "y"},
+                                           Misbehaviour{"killed", StepStatus::kUnknown, "signal 9"},
+                                           Misbehaviour{"closes-output", StepStatus::kUnknown, "closed its output"},
+                                           Misbehaviour{"empty-line", StepStatus::kUnknown, "an empty line"},
+                                           Misbehaviour{"deep", StepStatus::kUnknown, "not a JSON object"},
+                                           Misbehaviour{"wrong-version", StepStatus::kUnknown, "version 2"},
+                                           Misbehaviour{"overflow", StepStatus::kUnknown, "null"},
+                                           Misbehaviour{"no-outputs", StepStatus::kUnknown, "y"},
+                                           Misbehaviour{"done-garbage", StepStatus::kUnknown, "done"},
+                                           Misbehaviour{"done-number", StepStatus::kUnknown, "done"},
+                                           Misbehaviour{"done-without-outputs", StepStatus::kUnknown, "y"},
+                                           Misbehaviour{"done-failed", StepStatus::kFailed, "told to misbehave"},
+                                           Misbehaviour{"array", StepStatus::kUnknown, "not a JSON object"},
+                                           Misbehaviour{"nulls", StepStatus::kUnknown, "zero byte"},
+                                           Misbehaviour{"text-outputs", StepStatus::kUnknown, "a text"},
+                                           Misbehaviour{"applied-null", StepStatus::kUnknown, "u_applied"},
+                                           Misbehaviour{"not-ok-number", StepStatus::kUnknown, "ok"}),
                          [](const auto& test) {
                            std::string name = test.param.kind;
                            std::erase(name, '-');
                            return name;
                          });
+
+TEST_F(RigRunTest, AnEpisodeThatIsOverIsFollowedByAnother) {
+  for (const bool idempotent : {false, true}) {
+    Study study = create(idempotent ? "a" : "b");
+    RigRunOptions run = options(std::string("--episode 3") + (idempotent ? " --state '" + path("state") + "'" : ""), 8);
+    run.rig.command = "tee -a '" + path("requests") + "' | { " + run.rig.command + "; }";
+    const RigRunSummary summary = run_rig(study, run);
+    EXPECT_EQ(summary.told, 8);
+    EXPECT_EQ(summary.failed, 0);
+    EXPECT_EQ(summary.restarts, 0);
+    EXPECT_EQ(summary.episodes, 2);
+    EXPECT_EQ(summary.over, "");
+    EXPECT_TRUE(failures_.empty());
+    ASSERT_EQ(study.sequences().size(), 3U);
+    EXPECT_EQ(study.steps()[2].sequence, 1);
+    EXPECT_EQ(study.steps()[3].sequence, 2);
+    EXPECT_EQ(study.steps()[2].status, StepStatus::kTold);
+    EXPECT_EQ(study.sequences()[1].origin, SequenceOrigin::kReset);
+    EXPECT_EQ(study.sequences()[1].reason, "the rig says that its episode is over");
+    for (Index sequence = 1; sequence <= 3; ++sequence) {
+      EXPECT_NE(text_of("requests").find("\"seed\":" + std::to_string(rig::reset_seed(3, sequence)) + "}"),
+                std::string::npos)
+          << sequence;
+    }
+  }
+}
+
+TEST_F(RigRunTest, AnEpisodeThatIsOverEndsTheRunOfARigThatCannotBeReset) {
+  Study study = create();
+  const RigRunSummary summary = run_rig(study, options("--no-reset --episode 3", 8));
+  EXPECT_EQ(summary.told, 3);
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_EQ(summary.episodes, 1);
+  EXPECT_EQ(summary.over, "the rig says that its episode is over, and it cannot be reset");
+  EXPECT_FALSE(summary.stopped);
+  EXPECT_EQ(study.current_sequence(), nullptr);
+  EXPECT_EQ(study.pending(), nullptr);
+  EXPECT_EQ(study.told(), 3);
+  EXPECT_EQ(received("close"), 1);
+}
+
+/// A rig whose every fourth answer to a step or to the safe control ends an episode: it does not matter how many
+/// decisions come in time.
+std::string episodes_rig(bool can_reset) {
+  return std::string("n=0; while read -r line; do id=${line#*\\\"id\\\":}; id=${id%%,*}; more=; case $line in ") +
+         R"(*hello*) more=',"can_reset":)" + (can_reset ? "true" : "false") + R"(';; *reset*) ;; )" +
+         R"(*) n=$((n+1)); more=',"y":[0.1]'; [ $((n % 4)) = 0 ] && more="$more,\"done\":true";; esac; )" +
+         R"(echo "{\"v\":1,\"id\":$id,\"ok\":true$more}"; case $line in *close*) exit;; esac; done)";
+}
+
+TEST_F(RigRunTest, EpisodesEndInRealTimeToo) {
+  Study study = create();
+  RigRunOptions run = options("", 12);
+  run.rig.command = episodes_rig(true);
+  run.period_s = 0.02;
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_EQ(study.told(), 12);
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_GE(summary.episodes, 1);
+  EXPECT_EQ(summary.over, "");
+  EXPECT_GE(study.sequences().size(), 2U);
+  EXPECT_EQ(study.sequences()[1].reason, "the rig says that its episode is over");
+}
+
+TEST_F(RigRunTest, AnEpisodeEndsARunInRealTimeToo) {
+  Study study = create();
+  RigRunOptions run = options("", 12);
+  run.rig.command = episodes_rig(false);
+  run.period_s = 0.02;
+  const RigRunSummary summary = run_rig(study, run);
+  EXPECT_EQ(summary.told, 3);  // the first answer is to the safe control that begins a sequence
+  EXPECT_EQ(study.told(), 3);
+  EXPECT_EQ(summary.failed, 0);
+  EXPECT_EQ(summary.over, "the rig says that its episode is over, and it cannot be reset");
+  EXPECT_EQ(study.pending(), nullptr);
+}
+
+/// The run is killed right after the last measurement of an episode: the next one begins with a reset all the same.
+TEST_F(RigRunTest, AnEpisodeThatIsOverStaysOverAfterACrash) {
+  const std::string state = "--episode 3 --state '" + path("state") + "'";
+  {
+    Study study = create();
+    RigRunOptions run = options(state, 8);
+    run.on_event = [](const RigRunEvent& event) {
+      if (event.kind == Kind::kTold && event.step->id == 3) {
+        throw std::runtime_error("the process dies");
+      }
+    };
+    EXPECT_THROW(run_rig(study, run), std::runtime_error);
+  }
+  Study study = Study::open(path("a.study"));
+  EXPECT_EQ(study.current_sequence(), nullptr);
+  run_rig(study, options(state, 1));
+  EXPECT_EQ(study.steps()[3].sequence, 2);
+  EXPECT_EQ(study.sequences()[1].origin, SequenceOrigin::kReset);
+}
+
+TEST_F(RigRunTest, AnEpisodeCannotBeOverAsItBegins) {
+  Study study = create();
+  RigRunOptions run = options("", 2);
+  run.rig.command = R"(read -r line; echo '{"v":1,"id":0,"ok":true,"can_reset":true}';
+      read -r line; echo '{"v":1,"id":-1,"ok":true,"done":true}'; read -r line)";
+  run.failures = 1;
+  EXPECT_NE(message_of<RigRunFailed>([&] { run_rig(study, run); }).find("in its answer to a reset"), std::string::npos);
+}
+
+TEST_F(RigRunTest, ARigThatDeclaresSomethingElseIsNotRun) {
+  Study study = create();
+  RigRunOptions run = options("", 2);
+  run.rig.command = R"(read -r line; echo '{"v":1,"id":0,"ok":true,"inputs":[{"name":"torque","low":-0.2,"high":0.2}]}';
+      read -r line; echo "$line" >')" +
+                    path("next") + "'";
+  EXPECT_EQ(
+      message_of<InputError>([&] { run_rig(study, run); }),
+      "the rig accepts torque from -0.2 to 0.2, the study would send -0.5 to 0.5: change the configuration, or the "
+      "rig");
+  EXPECT_TRUE(study.steps().empty());
+  EXPECT_NE(text_of("next").find("\"close\""), std::string::npos);
+}
 
 TEST_F(RigRunTest, AFloodOnStderrIsNoFailure) {
   Study study = create();
