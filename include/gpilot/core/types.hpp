@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 
 namespace gpilot {
 
@@ -9,6 +10,9 @@ using Vector = Eigen::VectorXd;
 using Index = Eigen::Index;
 using MatrixRef = Eigen::Ref<const Matrix>;
 using VectorRef = Eigen::Ref<const Vector>;
+
+/// A value that is missing.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// An axis-parallel box, one interval per dimension.
 struct Box {

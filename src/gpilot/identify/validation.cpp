@@ -11,10 +11,9 @@ namespace gpilot::identify {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kQuarters = 4;
 /// Rows that structures are judged by, and those of a stretch: enough for the slowest motion that matters, and for
-/// three of them. 1000 to 3000 and 300 to 1000 choose alike on the systems of docs/results/recordings.md.
+/// three of them. By feel: that 20,000 rows take a minute, not by how often the choice stays the same.
 constexpr Index kJudgedRows = 1500;
 constexpr Index kStretch = 500;
 constexpr double kNormalQuantile = 1.6448536269514722;  ///< half a central 90 % interval

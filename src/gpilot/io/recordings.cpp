@@ -18,7 +18,6 @@ namespace gpilot::io {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kEndOfFile = std::numeric_limits<Index>::max();
 constexpr double kQuietJitter = 1e-3;  ///< of the step: below, nothing is said
 

@@ -90,7 +90,6 @@ class Search {
       evaluate(unit, std::min<Index>(kGeneration, options_.evaluations - tried_));
     }
     const Tried& best = elites_.front();
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const double violation = best.safe || !best.safe_now ? best.risk.all : best.risk.next;
     return {.control = best.plan.head(P_),
             .criterion = best.sensible ? best.value : kNaN,

@@ -122,12 +122,11 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
   const auto P = static_cast<Index>(spec.inputs.size());
   const auto E = static_cast<Index>(spec.outputs.size());
   const auto D = static_cast<Index>(spec.states.size());
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Vector turns = spec.turns();
   Scaling s{Vector(P), Vector(P), Vector(E), Vector(E), Vector::Zero(D), Vector::Ones(D)};
   for (Index i = 0; i < P; ++i) {
     const Spread statistics =
-        spread(data, [i](const Sequence& q, Index t) { return t + 1 < q.rows() ? q.controls(t, i) : kNan; });
+        spread(data, [i](const Sequence& q, Index t) { return t + 1 < q.rows() ? q.controls(t, i) : kNaN; });
     column_scale(spec, spec.inputs[static_cast<std::size_t>(i)], statistics, 0.0, s.control_offset(i),
                  s.control_scale(i));
   }
@@ -159,7 +158,7 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
     if (e >= 0) {
       const double turn = turns(e);
       const Spread statistics = spread(data, [e, turn](const Sequence& q, Index t) {
-        return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNan;
+        return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNaN;
       });
       if (statistics.sd > 0.01 * s.output_scale(e)) {
         rate = statistics.sd / spec.dt;

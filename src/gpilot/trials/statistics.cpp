@@ -14,8 +14,6 @@ namespace gpilot::trials {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 /// a - b of every pair that differs.
 std::vector<double> differences(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) {

@@ -17,7 +17,6 @@ namespace {
 
 using io::Rule;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kFormat = "gpilot-trial";
 constexpr Index kFormatVersion = 2;
 constexpr Index kFirstWithChecksums = 2;
