@@ -67,7 +67,8 @@ ComparisonOptions rig_options_from(const CLI::App& command, const CompareArgumen
         fmt::format("{}: the configuration of a rig is compared by itself, expected no other system", file));
   }
   std::vector<std::string> simulated = arguments.planning;
-  simulated.insert(simulated.end(), {"--delta", "--paper", "--angles", "--box", "--observe-states", "--limit"});
+  simulated.insert(simulated.end(),
+                   {"--delta", "--paper", "--angles", "--wide-tests", "--box", "--observe-states", "--limit"});
   refuse_ignored(command, {{simulated, false, "goes with simulated systems; for a rig the configuration says it"}});
   ComparisonOptions options = arguments.options;
   trials::ComparedRig rig{.config = study::load_config(file),
@@ -214,6 +215,8 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   command.add_flag("--paper", o.paper, "the paper's kernels, initial values and training");
   command.add_flag("--angles", o.angles,
                    "tell the models which states are angles; errors of angles are those to the nearest turn");
+  command.add_flag("--wide-tests", o.wide_tests,
+                   "test up to three times as far out as the models' declared ranges, as the first results did");
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
       ->type_name("SYSTEM=LOW:HIGH,..")
       ->allow_extra_args(false);

@@ -173,6 +173,10 @@ std::string explanation(ssm::FitStatus status) {
       return "training ended before the bound had settled, or without a test of it: more rounds or epochs may improve "
              "the "
              "model a little";
+    case ssm::FitStatus::kNotUseful:
+      return "over rows that it had not learned from the model predicts no better than holding the last value, as is "
+             "usual "
+             "after a few measurements; do not rely on it yet";
     case ssm::FitStatus::kMotionAsNoise:
       return "the model explains less than half of how a state changes from row to row and takes the rest for random "
              "disturbance, as is usual while there are few measurements; if it stays so, its predictions are poor "
@@ -180,6 +184,16 @@ std::string explanation(ssm::FitStatus status) {
     default:
       return "";
   }
+}
+
+std::string held_out_words(const ssm::HeldOut& held) {
+  const Index skilled = held.skilled_steps().value_or(0);
+  return fmt::format(
+      "free runs of up to {} rows, learned from the rows before alone, err by {:.3g} of what holding the last value "
+      "does (the linear model by {:.3g}); {}",
+      held.hold.size(), held.model_ratio(), held.linear_ratio(),
+      skilled == std::ssize(held.hold) ? "better at every step ahead"
+                                       : fmt::format("better up to {} step(s) ahead", skilled));
 }
 
 void print_training(const Model& model) {
@@ -192,12 +206,16 @@ void print_training(const Model& model) {
     print_identification(report, width);
     return;
   }
-  fmt::print("  {:<{}}  {:>12}  {:>18}\n", "candidate", width, "bound", "predictive density");
+  fmt::print("  {:<{}}  {:>12}  {:>18}  {:>14}\n", "candidate", width, "bound", "predictive density", "held-out error");
   for (const ssm::Candidate& candidate : report.candidates) {
-    fmt::print("{} {:<{}}  {:>12.6g}  {:>18.5g}\n", candidate.name == report.chosen ? "*" : " ", candidate.name, width,
-               candidate.bound, candidate.predictive_density);
+    fmt::print("{} {:<{}}  {:>12.6g}  {:>18.5g}  {:>14}\n", candidate.name == report.chosen ? "*" : " ", candidate.name,
+               width, candidate.bound, candidate.predictive_density,
+               std::isnan(candidate.validation) ? "not judged" : fmt::format("{:.4g}", candidate.validation));
   }
   fmt::print("  chosen: {}\n", choice(report));
+  if (report.held_out.runs > 0) {
+    fmt::print("  held out: {}\n", held_out_words(report.held_out));
+  }
   fmt::print("  status: {}{}{}\n", report.status == ssm::FitStatus::kNone ? "done" : name(report.status),
              report.message.empty() ? "" : ": ", report.message);
 }
@@ -259,16 +277,16 @@ Json training_json(const ssm::FitReport& report) {
   for (const ssm::Candidate& candidate : report.candidates) {
     candidates.push_back(
         {{"name", candidate.name}, {"bound", candidate.bound}, {"predictive_density", candidate.predictive_density}});
-    if (!report.structure.empty()) {
-      candidates.back()["validation"] = candidate.validation;
-    }
+    candidates.back()["validation"] = candidate.validation;
   }
+  const ssm::HeldOut& held = report.held_out;
   return {{"status", name(report.status)},
           {"message", report.message},
           {"bound", report.bound},
           {"objective", report.objective},
           {"chosen", report.chosen},
           {"candidates", candidates},
+          {"held_out", {{"runs", held.runs}, {"model", held.model}, {"linear", held.linear}, {"hold", held.hold}}},
           {"evaluations", report.evaluations},
           {"extra_jitter", report.extra_jitter}};
 }

@@ -14,6 +14,9 @@ std::string equation(const ssm::Model& model, const ssm::Summary& summary, Index
 /// "y_th measures th".
 std::string emission(const ssm::Model& model, const ssm::Summary& summary, Index output);
 
+/// What free runs over rows that the model had not learned from showed.
+std::string held_out_words(const ssm::HeldOut& held);
+
 /// One item a line, indented by two.
 void print_emission(const ssm::Model& model, const ssm::Summary& summary);
 void print_noises(const ssm::Model& model, const ssm::Summary& summary);

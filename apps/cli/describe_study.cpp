@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "describe_model.hpp"
 #include "gpilot/core/version.hpp"
 
 namespace gpilot::cli {
@@ -64,6 +65,17 @@ void print_newest_training(const Study& study) {
              newest.summary.seconds);
   if (!newest.summary.message.empty()) {
     fmt::print("            {}\n", newest.summary.message);
+  }
+  if (const auto& model = study.model(); model != nullptr && model->report.held_out.runs > 0) {
+    fmt::print("Held out    {}\n", held_out_words(model->report.held_out));
+  }
+  const auto sure = std::ranges::find_if(study.steps().rbegin(), study.steps().rend(),
+                                         [](const StepRecord& step) { return !std::isnan(step.choice.reference_sd); });
+  if (sure != study.steps().rend()) {
+    fmt::print(
+        "How sure    before step {} the dynamics had an sd of {:.3g} where they will be used (1 is the sd of a value\n"
+        "            spread evenly over its range); until_sd ends a run by this\n",
+        sure->id, sure->choice.reference_sd);
   }
 }
 

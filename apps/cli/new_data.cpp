@@ -125,6 +125,13 @@ std::string describe_method(const ssm::PredictOptions& options) {
                             : fmt::format("{} function draws, seed {}", options.draws, options.seed);
 }
 
+std::string describe_beyond(Index rows) {
+  return fmt::format(
+      "{} row(s) lie beyond what the training data support: the run passed where the dynamics are less certain than "
+      "anywhere in the data",
+      rows);
+}
+
 std::string describe_diverged(const ssm::PredictOptions& options, Index diverged) {
   if (diverged == 0) {
     return "";

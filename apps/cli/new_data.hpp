@@ -55,6 +55,9 @@ void print_note(const std::string& note);
 /// Throws InputError for a model whose transition takes past inputs: it has no value at a state and an input alone.
 void check_present_inputs(const ssm::Model& model, const std::string& file);
 
+/// Says that so many rows of free runs have left what the training data support.
+std::string describe_beyond(Index rows);
+
 /// "200 function draws, seed 0" or "moment matching".
 std::string describe_method(const ssm::PredictOptions& options);
 /// A sentence about runs that diverged, or "".

@@ -25,8 +25,9 @@ struct PredictArguments {
   Format format = Format::kText;
 };
 
-/// The columns t, then NAME_mean, NAME_sd, NAME_q05 .. NAME_q95 of every output; before them, where there are several
-/// recordings, their number in the column sequence.
+/// The columns t, then NAME_mean, NAME_sd, NAME_q05 .. NAME_q95 of every output, and beyond, which is 1 where the run
+/// has left what the training data support; before them, where there are several recordings, their number in the column
+/// sequence.
 io::Table to_table(const NewData& data, const std::vector<ssm::Prediction>& predictions) {
   io::Table table;
   const Index rows = data.rows();
@@ -56,10 +57,15 @@ io::Table to_table(const NewData& data, const std::vector<ssm::Prediction>& pred
           [&](std::size_t k) -> Vector { return predictions[k].quantiles[q].col(e); });
     }
   }
+  add("beyond", [&](std::size_t k) -> Vector {
+    const std::vector<bool>& beyond = predictions[k].beyond;
+    return Vector::NullaryExpr(std::ssize(beyond),
+                               [&](Index t) { return beyond[static_cast<std::size_t>(t)] ? 1.0 : 0.0; });
+  });
   return table;
 }
 
-void print_summary(const PredictArguments& arguments, const NewData& data, Index diverged) {
+void print_summary(const PredictArguments& arguments, const NewData& data, Index diverged, Index beyond) {
   const Index rows = data.rows();
   const Index filtered = data.options.warmup * static_cast<Index>(data.recordings.size());
   if (arguments.format == Format::kText) {
@@ -75,6 +81,7 @@ void print_summary(const PredictArguments& arguments, const NewData& data, Index
                                           {"outputs", data.model.spec.outputs},
                                           {"draws", data.options.draws},
                                           {"diverged", diverged},
+                                          {"beyond", beyond},
                                           {"seed", data.options.seed}};
   fmt::print("{}\n", summary.dump(2));
 }
@@ -94,19 +101,24 @@ void run_predict(const PredictArguments& arguments) {
   const ssm::Predictor predictor(data.model, data.model.gp);
   std::vector<ssm::Prediction> predictions;
   Index diverged = 0;
+  Index beyond = 0;
   for (const NewRecording& recording : data.recordings) {
     predictions.push_back(predictor.free_run(recording.sequence, data.options));
     diverged = std::max(diverged, predictions.back().diverged);
+    beyond += std::ranges::count(predictions.back().beyond, true);
   }
   const io::Table table = to_table(data, predictions);
   if (to_stdout) {
     fmt::print("{}", io::format_csv(table));
   } else {
     io::write_csv(arguments.output, table);
-    print_summary(arguments, data, diverged);
+    print_summary(arguments, data, diverged, beyond);
   }
   if (diverged > 0) {
     fmt::print(stderr, "gpilot: warning: {}\n", describe_diverged(data.options, diverged));
+  }
+  if (beyond > 0) {
+    fmt::print(stderr, "gpilot: warning: {}\n", describe_beyond(beyond));
   }
 }
 
@@ -122,6 +134,8 @@ void add_predict(CLI::App& app) {
   add_format(*command, arguments->format);
   command->footer(
       "Writes t, then NAME_mean, NAME_sd, NAME_q05, _q25, _q50, _q75, _q95 of every output, output noise included.\n"
+      "NAME_mean is the point prediction: of draws their median, which draws that diverge do not move. The column\n"
+      "'beyond' is 1 from where a run has left what the training data support: there the model extrapolates.\n"
       "Rows 0 to K - 1 (--warmup K) hold the filtered estimate, which has seen their outputs; later rows use the\n"
       "inputs alone. Without a warm-up the run starts from the model's x0, and the file needs no outputs. Every draw\n"
       "follows one possible dynamics from start to end. Several files, or the sequences of a file with a column\n"

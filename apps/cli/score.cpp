@@ -95,9 +95,11 @@ Scoreboard pooled(const std::vector<Scoreboard>& boards) {
                    .mean = all(&Scoreboard::mean),
                    .linear_free_run = all(&Scoreboard::linear_free_run),
                    .linear_one_step = all(&Scoreboard::linear_one_step),
-                   .diverged = 0};
+                   .diverged = 0,
+                   .beyond = 0};
   for (const Scoreboard& board : boards) {
     total.diverged = std::max(total.diverged, board.diverged);
+    total.beyond += board.beyond;
   }
   return total;
 }
@@ -150,12 +152,14 @@ void print_json(const NewData& data, const std::vector<Scoreboard>& boards, Inde
   result["warmup"] = data.options.warmup;
   result["draws"] = data.options.draws;
   result["diverged"] = total.diverged;
+  result["beyond"] = total.beyond;
   result["seed"] = data.options.seed;
   result["residuals"] = to_json(tests_of(data, boards, 0, boards.size(), lags), data.model.spec);
   for (std::size_t k = 0; k < boards.size() && boards.size() > 1; ++k) {
     ordered_json recording = {{"name", data.recordings[k].name}, {"rows", data.recordings[k].sequence.rows()}};
     recording.update(to_json(boards[k], outputs));
     recording["diverged"] = boards[k].diverged;
+    recording["beyond"] = boards[k].beyond;
     recording["residuals"] = to_json(tests_of(data, boards, k, k + 1, lags), data.model.spec);
     result["recordings"].push_back(recording);
   }
@@ -293,6 +297,9 @@ void run_score(const ScoreArguments& arguments) {
   print_residuals(data, boards, lags);
   if (board.diverged > 0) {
     fmt::print("\n{}\n", describe_diverged(data.options, board.diverged));
+  }
+  if (board.beyond > 0) {
+    fmt::print("\n{}\n", describe_beyond(board.beyond));
   }
 }
 

@@ -18,7 +18,7 @@ cut -d, -f1,2 test.csv >controls.csv
 
 # One row a row of data; the same seed gives the same bytes, another seed other ones after the warm-up.
 "$program" predict model.json test.csv --warmup 4 -o a.csv >/dev/null
-expect_equal "header" "$(head -1 a.csv)" "t,y_th_mean,y_th_sd,y_th_q05,y_th_q25,y_th_q50,y_th_q75,y_th_q95"
+expect_equal "header" "$(head -1 a.csv)" "t,y_th_mean,y_th_sd,y_th_q05,y_th_q25,y_th_q50,y_th_q75,y_th_q95,beyond"
 expect_equal "lines" "$(wc -l <a.csv)" 22
 expect_equal "times" "$(cut -d, -f1 a.csv)" "$(cut -d, -f1 test.csv)"
 "$program" predict model.json test.csv --warmup 4 -o - | cmp -s - a.csv || fail "-o - or the seed"

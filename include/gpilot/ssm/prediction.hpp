@@ -27,12 +27,17 @@ struct PredictOptions {
 
 /// The outputs' distribution in every row, output noise included.
 struct Prediction {
-  Matrix mean, sd;                                       ///< [rows x E]
+  /// [rows x E] the point prediction and its standard deviation. Of draws they are the median and what the central
+  /// 90 % say: a draw that diverges does not move them.
+  Matrix mean, sd;
   std::array<Matrix, kQuantileLevels.size()> quantiles;  ///< [rows x E] each
   Matrix pit;  ///< [rows x E] probability integral transform: P(output below what was measured); NaN: not measured
   /// [E] a full turn of outputs that are angles, 0 of others: a measured angle is compared by its turn nearest to the
   /// mean, which counts turns.
   Vector turns;
+  /// [rows] whether the free run has left what the training data support, in the kernel's terms: from there on it
+  /// extrapolates.
+  std::vector<bool> beyond;
   Index diverged = 0;  ///< draws that left every sensible range (moment matching: 1 if the belief did)
 
   static Prediction zero(Index rows, Index outputs);
@@ -69,6 +74,7 @@ struct Scoreboard {
   Score mean;
   Score linear_free_run, linear_one_step;
   Index diverged = 0;  ///< draws of the model's free run that diverged
+  Index beyond = 0;    ///< rows of the model's free run that the training data do not support (Prediction::beyond)
   Matrix residuals{};  ///< [rows x E] errors one step ahead in units of their sd; NaN: not measured, or warm-up
 };
 

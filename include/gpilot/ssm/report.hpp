@@ -19,12 +19,14 @@ enum class FitStatus {
   kNone,            ///< not trained; the word is empty
   kConverged,       ///< the bound settled
   kIterationLimit,  ///< it stopped before the bound settled
+  kNotUseful,       ///< over rows that it had not learned from it is no better than holding the last value
   kMotionAsNoise,   ///< the function explains too little of the motion, the rest is process noise
   kInterrupted,     ///< stopped from outside; the model is the best so far
   kFailed,          ///< there is no model
 };
 
-/// The word in files and output: "converged", "iteration limit", "motion as noise", "interrupted", "failed".
+/// The word in files and output: "converged", "iteration limit", "not yet useful", "motion as noise", "interrupted",
+/// "failed".
 std::string_view name(FitStatus status);
 /// Throws InputError for another word.
 FitStatus fit_status_from_name(std::string_view text);
@@ -36,6 +38,22 @@ struct Candidate {
   double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
   /// RMSE of free runs over rows that were left out of its training, in units of the outputs' sd; NaN: not judged so.
   double validation = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Free runs over training rows that the function had not learned from (docs/math/prediction.md): root mean squared
+/// errors, a value for each step ahead, pooled over outputs in scaled units (a declared range is 3.5 wide).
+struct HeldOut {
+  std::vector<double> model;   ///< of the model
+  std::vector<double> linear;  ///< of its linear baseline
+  std::vector<double> hold;    ///< of holding the last value
+  Index runs = 0;              ///< 0: there were too few rows
+
+  /// Over all steps ahead, as shares of the error of holding the last value; NaN if there were no runs.
+  double model_ratio() const;
+  double linear_ratio() const;
+  /// For how many steps ahead, from the first on, the model was better than holding the last value; not given if there
+  /// were no runs.
+  std::optional<Index> skilled_steps() const;
 };
 
 /// One training option as it was set, e.g. {"method", "em"}.
@@ -57,7 +75,8 @@ struct FitReport {
   std::string structure;    ///< what the states are, in words; empty where they were declared
   std::string reason;       ///< why it was chosen
   std::string calibration;  ///< what was done to the intervals of free runs; empty: nothing
-  Vector explained;         ///< [G] share of a GP row's motion that the function explains, the rest is noise
+  HeldOut held_out;
+  Vector explained;  ///< [G] share of a GP row's motion that the function explains, the rest is noise
   double extra_jitter = 0.0;
   int evaluations = 0;
   double seconds = 0.0;

@@ -98,6 +98,8 @@ TrainedCandidate CandidateSearch::judged(TrainedCandidate t) const {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
   t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  t.rolling = rolling_runs(t.dynamics, t.q, series_, nodes_, {.threads = options_.threads});
+  t.dynamics.spread = calibrated_spread(t.rolling);
   progress_.end(t.report.objective);
   return t;
 }

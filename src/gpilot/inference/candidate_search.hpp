@@ -8,6 +8,7 @@
 #include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/inference/fit.hpp"
 #include "gpilot/inference/fit_progress.hpp"
+#include "gpilot/inference/rolling_runs.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/scaling.hpp"
@@ -15,6 +16,9 @@
 #include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::inference {
+
+/// Free runs over rows not learned from that it takes to judge by them. By feel.
+inline constexpr Index kFewestRuns = 3;
 
 /// A model that training arrived at.
 struct TrainedCandidate {
@@ -24,8 +28,9 @@ struct TrainedCandidate {
   ssm::Free free;  ///< what training moved
   ssm::FitReport report;
   bool converged = false;
-  double density = 0.0;     ///< predictive, less the price of the determined weights
-  double determined = 0.0;  ///< how many weights the data determine
+  double density = 0.0;      ///< predictive, less the price of the determined weights
+  double determined = 0.0;   ///< how many weights the data determine
+  RollingRuns rolling = {};  ///< free runs over rows that the function had not learned from
 };
 
 /// One call of fit(): the scaled data, the priors, and every model that was trained on the way.
@@ -35,6 +40,10 @@ class CandidateSearch {
                   const ssm::Model* previous);
 
   ssm::Model run();
+  /// Every candidate, the linear model first, each judged.
+  std::vector<TrainedCandidate> train_all();
+  /// The one to take.
+  static std::size_t choose(const std::vector<TrainedCandidate>& all);
   /// Trains dynamics further on this data, from q(x) of its rows, without candidates or judgement.
   TrainedCandidate retrain(const ssm::Dynamics& from, const ssm::Free& free, const gp::Nodes& nodes,
                            const ssm::StatePosterior& q);
@@ -64,6 +73,7 @@ class CandidateSearch {
   std::vector<TrainedCandidate> noise_path(const TrainedCandidate& start);
   double observed_values() const;
   Vector explained(const TrainedCandidate& trained) const;
+  Vector support(const TrainedCandidate& trained) const;
   void describe(const TrainedCandidate& best, ssm::FitReport& report) const;
 
   const ssm::ModelSpec& spec_;

@@ -18,7 +18,8 @@ namespace gpilot::inference {
 
 namespace {
 
-constexpr double kExplainedLimit = 0.5;  ///< below this share of explained motion, half, the user is warned; by feel
+constexpr double kLeastVariance = 1e-12;  ///< of a function, scaled units: nothing is as certain as that
+constexpr double kExplainedLimit = 0.5;   ///< below this share of explained motion, half, the user is warned; by feel
 
 /// All options that the result depends on, threads apart.
 std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
@@ -79,6 +80,15 @@ Vector CandidateSearch::explained(const TrainedCandidate& trained) const {
   return share;
 }
 
+/// The largest variance of each function at a training row: what is less certain than that is not supported by data.
+Vector CandidateSearch::support(const TrainedCandidate& trained) const {
+  const ssm::Transition transition(trained.dynamics.structure, trained.dynamics.parameters, trained.dynamics.weights);
+  Matrix mean;
+  Matrix variance;
+  transition.moments(transition_inputs(structure_, series_, trained.q), mean, variance);
+  return variance.colwise().maxCoeff().transpose()(transition.row_states()).cwiseMax(kLeastVariance);
+}
+
 /// Status and message in words.
 void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& report) const {
   report.explained = explained(best);
@@ -89,6 +99,12 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   if (progress_.stopped()) {
     report.status = ssm::FitStatus::kInterrupted;
     report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
+  } else if (report.held_out.runs >= kFewestRuns && !(report.held_out.model_ratio() < 1.0)) {
+    report.status = ssm::FitStatus::kNotUseful;
+    report.message = fmt::format(
+        "free runs over rows that it had not learned from err {:.2f} times as much as holding the last value: more "
+        "data, declared derivatives or more excitation may help",
+        report.held_out.model_ratio());
   } else if (least < kExplainedLimit) {
     report.status = ssm::FitStatus::kMotionAsNoise;
     report.message = fmt::format(
@@ -109,14 +125,14 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   }
 }
 
-ssm::Model CandidateSearch::run() {
-  const auto begin = std::chrono::steady_clock::now();
+std::vector<TrainedCandidate> CandidateSearch::train_all() {
   std::vector<TrainedCandidate> all;
   all.push_back(train_linear(0));
-  ssm::Dynamics baseline = all.front().dynamics;
   if (options_.method == Method::kAdam) {
-    all.front() = train_paper(TrainedCandidate(all.front()));
-  } else if (structure_.inducing > 0 && !progress_.stopped()) {
+    all.push_back(train_paper(TrainedCandidate(all.front())));
+    return all;
+  }
+  if (structure_.inducing > 0 && !progress_.stopped()) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
     if (continues() && !progress_.stopped()) {
       all.push_back(warm_start());
@@ -127,29 +143,58 @@ ssm::Model CandidateSearch::run() {
           train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
     }
   }
-  const auto less = [](const TrainedCandidate& a, const TrainedCandidate& b) { return a.density < b.density; };
-  auto best = std::max_element(all.begin(), all.end(), less);
-  if (options_.method != Method::kAdam && best->dynamics.structure.inducing > 0 && !progress_.stopped()) {
-    for (TrainedCandidate& t : noise_path(TrainedCandidate(*best))) {
+  const std::size_t best = choose(all);
+  if (all[best].dynamics.structure.inducing > 0 && !progress_.stopped()) {
+    for (TrainedCandidate& t : noise_path(TrainedCandidate(all[best]))) {
       all.push_back(std::move(t));
     }
-    best = std::max_element(all.begin(), all.end(), less);
   }
+  return all;
+}
+
+/// A Gaussian process has to predict better a few steps ahead, its weights paid for, and must not be worse than the
+/// linear model in free runs over rows that it had not learned from.
+std::size_t CandidateSearch::choose(const std::vector<TrainedCandidate>& all) {
+  const RollingRuns& linear = all.front().rolling;
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    const bool worse = linear.runs >= kFewestRuns && all[k].rolling.rmse() > linear.rmse();
+    if (!worse && all[k].density > all[best].density) {
+      best = k;
+    }
+  }
+  return best;
+}
+
+ssm::Model CandidateSearch::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<TrainedCandidate> all = train_all();
+  // The paper's training has no candidates beside the baseline: what it arrives at is the model.
+  const std::size_t first = options_.method == Method::kAdam ? 1 : 0;
+  const TrainedCandidate* best = &all[first == 1 ? 1 : choose(all)];
 
   chosen_free_ = best->free;
   progress_.complete(best->report.objective);
   ssm::Model model;
   model.report = best->report;
-  for (const TrainedCandidate& t : all) {
-    model.report.candidates.push_back({t.name, t.report.bound, t.density});
+  for (std::size_t k = first; k < all.size(); ++k) {
+    model.report.candidates.push_back({all[k].name, all[k].report.bound, all[k].density, all[k].rolling.rmse()});
   }
   model.report.chosen = best->name;
   model.report.settings = settings_of(options_, previous_ != nullptr);
+  if (best->rolling.runs > 0) {
+    model.report.held_out = {.model = best->rolling.rmse_by_step(),
+                             .linear = all.front().rolling.rmse_by_step(),
+                             .hold = best->rolling.hold_rmse_by_step(),
+                             .runs = best->rolling.runs};
+  }
   describe(*best, model.report);
   model.spec = spec_;
   model.scaling = scaling_;
   model.gp = best->dynamics;
-  model.linear = std::move(baseline);
+  model.gp.support = support(*best);
+  model.linear = all.front().dynamics;
+  model.linear.support = support(all.front());
   model.output_mean = output_mean_;
   model.output_sd = output_sd_;
   model.states = best->q;

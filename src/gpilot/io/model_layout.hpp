@@ -165,6 +165,9 @@ void describe_dynamics(Archive& file, Dynamics& dynamics, const ssm::ModelSpec& 
               [&](auto& child) { describe_structure(child, dynamics.structure, spec, D, dynamics.input_lags); });
   const ssm::Structure& s = dynamics.structure;
   file.object("parameters", [&](auto& child) { describe_parameters(child, dynamics.parameters, s); });
+  file.optional("support", [&] {
+    file.vector_or_empty("support", dynamics.support, static_cast<Index>(s.gp_rows().size()), Rule::kPositive);
+  });
   const Index features = s.features();
   file.list("weights", dynamics.weights, static_cast<Index>(s.gp_rows().size()), [features](auto& entry, auto& v) {
     entry.vector("mu", v.mu, features, Rule::kFinite);
@@ -235,6 +238,20 @@ void describe_report(Archive& file, Report& report, Index gp_rows) {
   file.optional("structure", [&] { file.text("structure", report.structure); });
   file.optional("reason", [&] { file.text("reason", report.reason); });
   file.optional("calibration", [&] { file.text("calibration", report.calibration); });
+  file.optional("held_out", [&] {
+    file.object("held_out", [&](auto& child) {
+      auto& held = report.held_out;
+      child.count("runs", held.runs, 0, std::numeric_limits<int>::max());
+      child.numbers("model", held.model, Rule::kNotNegative);
+      child.numbers("linear", held.linear, Rule::kNotNegative);
+      child.numbers("hold", held.hold, Rule::kNotNegative);
+      child.require("hold", [&held] {
+        if (held.model.size() != held.hold.size() || held.linear.size() != held.hold.size()) {
+          throw InputError(fmt::format("{} values, expected as many as 'model' and 'linear' have", held.hold.size()));
+        }
+      });
+    });
+  });
   file.vector("explained", report.explained, gp_rows, Rule::kNullable);
   file.number("extra_jitter", report.extra_jitter, Rule::kNullable);
   file.count("evaluations", report.evaluations, 0, std::numeric_limits<int>::max());

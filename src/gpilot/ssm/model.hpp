@@ -28,6 +28,7 @@ struct Dynamics {
   Index dead_time = 0;                        ///< rows by which every input acts later
   Index input_lags = 0;                       ///< past inputs that the transition takes beside the present one
   Vector spread = {};                         ///< [E] calibrated factor on the sd of a free run; empty is 1
+  Vector support = {};                        ///< [G] largest variance of f at a training row; empty: not known
   std::vector<std::string> state_names = {};  ///< [D] states of its own, in scaled units; empty: those of the spec
 
   /// A scaled sequence with the controls that the transition takes: c_{t-k}, c_{t-k-1}, .., c_{t-k-lags} for a dead

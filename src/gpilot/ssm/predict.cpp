@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/ssm/angles.hpp"
@@ -21,6 +22,16 @@ namespace gpilot::ssm {
 namespace {
 
 constexpr Index kMostDraws = 1'000'000;
+
+// Places in kQuantileLevels.
+constexpr std::size_t kLow90 = 1;
+constexpr std::size_t kMedian = 3;
+constexpr std::size_t kHigh90 = 5;
+
+/// How much less sure than at any training row, as a ratio of standard deviations of the function, a model is where its
+/// data no longer support it. A linear model reaches 2 about twice as far out as its data, a Gaussian process within a
+/// length scale of them. By feel; 1.5 to 3 would do.
+constexpr double kSupportedRatio = 2.0;
 
 /// Standard normal quantiles at kQuantileLevels.
 const std::array<double, kQuantileLevels.size()>& normal_quantiles() {
@@ -64,42 +75,59 @@ double mixture_quantile(VectorRef centres, double sd, double level, double z) {
   return 0.5 * (left + right);
 }
 
-/// The outputs of an ensemble. Trajectories that diverged count in the quantiles, at the limit, but not in mean and
-/// standard deviation, which one of them would decide alone.
+/// The outputs of an ensemble. The point prediction is the median, the standard deviation that of the normal
+/// distribution with the same central 90 %: some draws of a function learned from little are unstable, and a mean over
+/// draws is theirs alone. Trajectories that diverged count at the limit.
 void set_mixture(const Ensemble& ensemble, const Filter& filter, const Vector& spread, VectorRef y, Index row,
                  Prediction& prediction) {
   const Parameters& p = filter.transition().parameters();
-  Matrix centres = ensemble.states() * p.C.transpose();
-  centres.rowwise() += p.d.transpose();
-  const auto all =
-      static_cast<std::size_t>(std::ranges::count(ensemble.diverged(), true)) == ensemble.diverged().size();
+  Matrix centres = ensemble.outputs();
   for (Index e = 0; e < centres.cols(); ++e) {
-    const double noise_variance = spread(e) * spread(e) * std::exp(p.log_r(e));
-    Index count = 0;
-    double mean = 0.0;
-    double squares = 0.0;
-    for (Index n = 0; n < centres.rows(); ++n) {  // Welford
-      if (all || !ensemble.diverged()[static_cast<std::size_t>(n)]) {
-        const double from_mean = centres(n, e) - mean;
-        mean += from_mean / static_cast<double>(++count);
-        squares += from_mean * (centres(n, e) - mean);
-      }
-    }
+    const double noise_sd = spread(e) * std::exp(0.5 * p.log_r(e));
     if (spread(e) != 1.0) {
-      centres.col(e) = mean + spread(e) * (centres.col(e).array() - mean);
-      squares *= spread(e) * spread(e);
+      const double middle = central(centres.col(e)).median;
+      centres.col(e) = middle + spread(e) * (centres.col(e).array() - middle);
     }
-    prediction.mean(row, e) = mean;
-    prediction.sd(row, e) = std::sqrt(noise_variance + squares / static_cast<double>(std::max<Index>(1, count - 1)));
-    const double measured = nearest_turn(y(e), mean, filter.turns()(e));
-    prediction.pit(row, e) =
-        std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), std::sqrt(noise_variance), measured);
     for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
       prediction.quantiles[k](row, e) =
-          mixture_quantile(centres.col(e), std::sqrt(noise_variance), kQuantileLevels[k], normal_quantiles()[k]);
+          mixture_quantile(centres.col(e), noise_sd, kQuantileLevels[k], normal_quantiles()[k]);
     }
+    prediction.mean(row, e) = prediction.quantiles[kMedian](row, e);
+    prediction.sd(row, e) = (prediction.quantiles[kHigh90](row, e) - prediction.quantiles[kLow90](row, e)) /
+                            (normal_quantiles()[kHigh90] - normal_quantiles()[kLow90]);
+    const double measured = nearest_turn(y(e), prediction.mean(row, e), filter.turns()(e));
+    prediction.pit(row, e) = std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), noise_sd, measured);
   }
 }
+
+/// Marks rows that a step led to from where the data do not support the function, and all rows after them.
+class Support {
+ public:
+  /// `variances` [G] are the largest of f at the training rows; empty: nothing is marked.
+  Support(const Transition& transition, const Vector& variances, Prediction& prediction)
+      : transition_(transition), variances_(variances), prediction_(prediction) {}
+
+  void step(const Vector& x, VectorRef control, Index row) {
+    if (variances_.size() == 0) {
+      return;
+    }
+    Matrix point(1, x.size() + control.size());
+    point << x.transpose(), control.transpose();
+    transition_.moments(point, mean_, variance_);
+    for (std::size_t g = 0; g < transition_.row_states().size(); ++g) {
+      const double ratio = variance_(0, transition_.row_states()[g]) / variances_(static_cast<Index>(g));
+      left_ = left_ || !(ratio <= kSupportedRatio * kSupportedRatio);  // NaN, too
+    }
+    prediction_.beyond[static_cast<std::size_t>(row)] = left_;
+  }
+
+ private:
+  const Transition& transition_;
+  const Vector& variances_;
+  Prediction& prediction_;
+  Matrix mean_, variance_;
+  bool left_ = false;
+};
 
 /// One step of moment matching; a belief that would diverge stays where it is. Returns whether it moved.
 bool advance(const Filter& filter, StateBelief& belief, VectorRef control) {
@@ -141,6 +169,7 @@ Prediction Prediction::zero(Index rows, Index outputs) {
   p.mean.setZero(rows, outputs);
   p.sd.setZero(rows, outputs);
   p.turns.setZero(outputs);
+  p.beyond.assign(static_cast<std::size_t>(rows), false);
   p.pit.setConstant(rows, outputs, std::numeric_limits<double>::quiet_NaN());
   for (Matrix& quantile : p.quantiles) {
     quantile.setZero(rows, outputs);
@@ -178,10 +207,17 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
     filter.update(belief, s.outputs.row(t).transpose());
     set_belief(filter, belief, unit, y(t), t, prediction);
   }
+  Support beyond(transition_, dynamics_.support, prediction);
   if (options.draws > 0) {
-    Ensemble ensemble(transition_, belief, options.draws, options.seed);
+    DrawnFunctions functions(transition_, options.draws, options.seed);
+    Ensemble ensemble(functions, belief, options.seed);
     for (Index t = options.warmup; t < s.rows(); ++t) {
       if (t > 0) {
+        Vector x(transition_.structure().states);
+        for (Index d = 0; d < x.size(); ++d) {
+          x(d) = central(ensemble.states().col(d)).median;
+        }
+        beyond.step(x, s.controls.row(t - 1).transpose(), t);
         ensemble.advance(s.controls.row(t - 1).transpose());
       }
       set_mixture(ensemble, filter, spread_, y(t), t, prediction);
@@ -189,8 +225,9 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
     prediction.diverged = std::ranges::count(ensemble.diverged(), true);
   } else {
     for (Index t = options.warmup; t < s.rows(); ++t) {
-      if (t > 0 && !advance(filter, belief, s.controls.row(t - 1).transpose())) {
-        prediction.diverged = 1;
+      if (t > 0) {
+        beyond.step(belief.mean, s.controls.row(t - 1).transpose(), t);
+        prediction.diverged |= advance(filter, belief, s.controls.row(t - 1).transpose()) ? 0 : 1;
       }
       set_belief(filter, belief, spread_, y(t), t, prediction);
     }

@@ -6,12 +6,17 @@ namespace gpilot::ssm {
 
 namespace {
 
-constexpr EnumNames<FitStatus, 6> kStatuses{{{FitStatus::kNone, ""},
+constexpr EnumNames<FitStatus, 7> kStatuses{{{FitStatus::kNone, ""},
                                              {FitStatus::kConverged, "converged"},
                                              {FitStatus::kIterationLimit, "iteration limit"},
+                                             {FitStatus::kNotUseful, "not yet useful"},
                                              {FitStatus::kMotionAsNoise, "motion as noise"},
                                              {FitStatus::kInterrupted, "interrupted"},
                                              {FitStatus::kFailed, "failed"}}};
+
+double norm(const std::vector<double>& values) {
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).norm();
+}
 
 }  // namespace
 
@@ -21,6 +26,25 @@ std::string_view name(FitStatus status) {
 
 FitStatus fit_status_from_name(std::string_view text) {
   return kind_in(kStatuses, "status of a training", text);
+}
+
+double HeldOut::model_ratio() const {
+  return runs > 0 ? norm(model) / norm(hold) : kNaN;
+}
+
+double HeldOut::linear_ratio() const {
+  return runs > 0 ? norm(linear) / norm(hold) : kNaN;
+}
+
+std::optional<Index> HeldOut::skilled_steps() const {
+  if (runs == 0) {
+    return std::nullopt;
+  }
+  std::size_t steps = 0;
+  while (steps < model.size() && model[steps] < hold[steps]) {
+    ++steps;
+  }
+  return static_cast<Index>(steps);
 }
 
 }  // namespace gpilot::ssm

@@ -69,7 +69,6 @@ Score score(const ssm::Prediction& prediction, MatrixRef truth, Index first_row)
     throw InputError(fmt::format("score: {} x {} predicted values for {} x {} outputs", prediction.mean.rows(),
                                  prediction.mean.cols(), truth.rows(), E));
   }
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Score result{std::vector<Index>(static_cast<std::size_t>(E)), Vector::Constant(E, kNaN), Vector::Constant(E, kNaN),
                Matrix::Constant(E, kIntervals.size(), kNaN), Matrix::Constant(E, kPitBins, kNaN)};
   for (Index e = 0; e < E; ++e) {
@@ -120,6 +119,7 @@ Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, c
           .linear_free_run = score(linear.free_run(sequence, options), y, options.warmup),
           .linear_one_step = score(linear.ahead(sequence, 1), y, options.warmup),
           .diverged = run.diverged,
+          .beyond = std::ranges::count(run.beyond, true),
           .residuals = standardised(ahead, y, options.warmup)};
 }
 

@@ -145,8 +145,8 @@ TEST_P(FitScale, PredictionsScaleWithTheOutputs) {
 INSTANTIATE_TEST_SUITE_P(Factors, FitScale, testing::Values(1e8, 1e-8));
 
 TEST(WarmStart, WithMoreRowsKeepsScalesAndJoinsTheCandidates) {
-  const ssm::Sequence all = toy_sequence(30);
-  const ssm::Sequence early{all.controls.topRows(20), all.outputs.topRows(20)};
+  const ssm::Sequence all = toy_sequence(80);
+  const ssm::Sequence early{all.controls.topRows(70), all.outputs.topRows(70)};
   const ssm::Model before = fit({early}, toy_spec(), quick_options());
   ASSERT_EQ(before.gp.structure.inducing, 8) << "the earlier model is to have a GP";
   const ssm::Model after = fit({all}, toy_spec(), quick_options(), &before);
@@ -154,7 +154,7 @@ TEST(WarmStart, WithMoreRowsKeepsScalesAndJoinsTheCandidates) {
   EXPECT_EQ(after.scaling.control_offset, before.scaling.control_offset);
   const auto is_warm = [](const ssm::Candidate& c) { return c.name == "warm start"; };
   EXPECT_EQ(std::count_if(after.report.candidates.begin(), after.report.candidates.end(), is_warm), 1);
-  EXPECT_EQ(after.states.rows(), 30);
+  EXPECT_EQ(after.states.rows(), 80);
 }
 
 TEST(WarmStart, FromAModelWithFewerInducingPointsOrNone) {

@@ -81,6 +81,8 @@ void expect_contains(const std::string& message, const std::string& text) {
 TEST(ModelFile, EveryBitComesBack) {
   for (const bool kinematics : {false, true}) {
     ssm::Model model = random_model(kinematics, kinematics);
+    model.gp.support = Vector::LinSpaced(static_cast<Index>(model.gp.structure.gp_rows().size()), 0.1, 0.3);
+    model.report.held_out = {.model = {0.1, 0.2}, .linear = {0.3, 0.4}, .hold = {0.5, 1.0 / 3.0}, .runs = 7};
     model.gp.parameters.Z(0, 0) = -0.0;
     model.gp.parameters.Z(1, 0) = std::numeric_limits<double>::denorm_min();
     model.gp.parameters.Z(2, 0) = 0.1 + 0.2;
@@ -103,6 +105,10 @@ TEST(ModelFile, EveryBitComesBack) {
     EXPECT_EQ(model.seed, read.seed);
     EXPECT_EQ(model.version, read.version);
     EXPECT_EQ(model.report.trace, read.report.trace);
+    EXPECT_TRUE(same_bits(model.gp.support, read.gp.support));
+    EXPECT_EQ(model.report.held_out.model, read.report.held_out.model);
+    EXPECT_EQ(model.report.held_out.hold, read.report.held_out.hold);
+    EXPECT_EQ(model.report.held_out.runs, 7);
     EXPECT_EQ(model.report.candidates.size(), read.report.candidates.size());
     EXPECT_EQ(model.report.evaluations, read.report.evaluations);
     EXPECT_EQ(format_model(model), format_model(read));
@@ -208,8 +214,8 @@ void for_each_pointer(const ordered_json& value, const Pointer& at, const Visit&
 
 /// Keys that came with versions 2 and 3.
 bool is_newer_than_version_1(const Pointer& at) {
-  const std::set<std::string> keys{"dead_time",   "input_lags", "spread", "state_names", "shifts",
-                                   "linear_rows", "validation", "reason", "calibration", "angles"};
+  const std::set<std::string> keys{"dead_time", "input_lags",  "spread",     "support", "held_out",    "state_names",
+                                   "shifts",    "linear_rows", "validation", "reason",  "calibration", "angles"};
   return keys.contains(at.back()) || at.to_string() == "/report/structure";
 }
 
