@@ -24,8 +24,6 @@ namespace {
 using plan::Choice;
 using plan::Phase;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 void check_values(const char* what, VectorRef values, std::size_t expected, bool missing_allowed) {
   if (values.size() != static_cast<Index>(expected)) {
     throw InputError(fmt::format("{}: {} values, expected {}", what, values.size(), expected));

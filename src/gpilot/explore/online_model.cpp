@@ -57,6 +57,7 @@ OnlineModel::OnlineModel(std::shared_ptr<const ssm::Model> model, const Box& box
   if (!options.region.empty()) {
     region_ = scaled_region(*model_, options.region, scaled_box_);
   }
+  range_ = scaled_output_range(*model_, options.region);
   if (options.slew.size() > 0 && options.slew.array().isFinite().any()) {
     slew_ = options.slew.cwiseQuotient(s.control_scale);
   }
@@ -105,6 +106,8 @@ plan::DecisionContext OnlineModel::context(const Box& box, const ssm::Series* hi
           .whole_box = &scaled_box_,
           .slew = slew_ ? &*slew_ : nullptr,
           .region = region_ ? &*region_ : nullptr,
+          .range = &range_,
+          .skilled_steps = model_->report.held_out.skilled_steps(),
           .memo = &memo_};
 }
 

@@ -66,6 +66,7 @@ class OnlineModel {
   std::optional<Box> region_;                 ///< of (x, c), scaled
   std::optional<Vector> slew_;                ///< [P] scaled
   std::optional<plan::OutputLimits> limits_;  ///< scaled
+  Box range_;                                 ///< [E] where outputs are meant to be, scaled
   plan::ModelMemo memo_;
   ssm::Dataset scaled_rows_;  ///< before angles are unwrapped
   ssm::Series series_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -117,6 +118,34 @@ Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region
     const double scale = i < D ? s.state_scale(i) : s.control_scale(i - D);
     result.low(i) = (range.low - offset) / scale;
     result.high(i) = (range.high - offset) / scale;
+  }
+  return result;
+}
+
+Box scaled_output_range(const ssm::Model& model, const std::vector<ssm::Range>& region) {
+  const ssm::ModelSpec& spec = model.spec;
+  const ssm::Scaling& s = model.scaling;
+  const auto E = static_cast<Index>(spec.outputs.size());
+  constexpr double kAnywhere = std::numeric_limits<double>::infinity();
+  Box result{Vector::Constant(E, -kAnywhere), Vector::Constant(E, kAnywhere)};
+  const Vector turns = spec.turns();
+  for (Index e = 0; e < E; ++e) {
+    const std::string& output = spec.outputs[static_cast<std::size_t>(e)];
+    const Index measured = input_of(spec, output);
+    const auto declares = [&](const ssm::Range& range) {
+      return range.name == output || (measured >= 0 && input_of(spec, range.name) == measured);
+    };
+    auto range = std::ranges::find_if(region, declares);
+    if (range == region.end()) {
+      range = std::ranges::find(spec.ranges, output, &ssm::Range::name);
+      if (range == spec.ranges.end()) {
+        continue;
+      }
+    }
+    if (turns(e) == 0.0) {
+      result.low(e) = (range->low - s.output_offset(e)) / s.output_scale(e);
+      result.high(e) = (range->high - s.output_offset(e)) / s.output_scale(e);
+    }
   }
   return result;
 }

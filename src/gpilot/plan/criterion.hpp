@@ -40,11 +40,17 @@ struct DecisionContext {
   const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null
   const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
+  const Box* range = nullptr;             ///< [E] where outputs are meant to be; infinite: anywhere; null: all of them
+  /// How many steps ahead the model's predictions have been worth something on rows that it had not learned from; not
+  /// given if that is not known.
+  std::optional<Index> skilled_steps{};
 
   ModelMemo* memo = nullptr;  ///< of the model, or null
 
   /// Of the controls after the first.
   const Box& later_box() const { return whole_box != nullptr ? *whole_box : box; }
+  /// How far outputs [E] lie beyond their range, the farthest of them; 0 within it.
+  double beyond_range(VectorRef outputs) const;
   /// Whether any output has a limit.
   bool limited() const { return limits != nullptr && limits->any(); }
 };

@@ -46,10 +46,11 @@ double ReferenceVariance::value(const RollOut& paths, Index n, const PlannedOutp
   const Index R = reference_.X.rows();
   sum_ = outputs.noise + outputs.signal;
   linalg::cholesky(sum_, chol_, "covariance of planned outputs");
+  const Vector worth = paths.worth(n);
   double reduction = 0.0;
   for (std::size_t g = 0; g < cross_.size(); ++g) {
     const Strided cross(cross_[g].data() + n, H, R, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(H * N, N));
-    own_.noalias() = cross * reference_.sd[g].asDiagonal();
+    own_.noalias() = worth.asDiagonal() * cross * reference_.sd[g].asDiagonal();
     answer_.noalias() = outputs.response.middleCols(paths.transition().row_states()[g] * H, H) * own_;
     chol_.triangularView<Eigen::Lower>().solveInPlace(answer_);
     reduction += answer_.squaredNorm();

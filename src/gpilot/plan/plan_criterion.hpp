@@ -41,7 +41,8 @@ class PathEntropy : public PlanCriterion {
 
 /// Reduction of the variance v_j of f at the points of a reference by the planned outputs, which depends on where they
 /// are measured but not on their values: sum_j v_j (v_j - v_j after) / sum_j v_j^2. It is a share of what there is now,
-/// and a point counts the more the less is known there. Keeps a reference to its argument.
+/// and a point counts the more the less is known there. Points of the path beyond the range of the outputs earn
+/// nothing. Keeps a reference to its argument.
 class ReferenceVariance : public PlanCriterion {
  public:
   explicit ReferenceVariance(const Reference& reference);

@@ -24,8 +24,8 @@ Reference make_reference(const DecisionContext& context, const std::vector<gp::P
 Matrix region_points(const Box& region, Index count);
 
 /// Points that runs of the model from p(x_0) pass through [R x I] under four kinds of controls: values of the box or
-/// its corners held for 1 to 5 rows, values held for 8 to 20, sines. A run ends where a scaled state exceeds 3: a
-/// declared range is [-1.7, 1.7].
+/// its corners held for 1 to 5 rows, values held for 8 to 20, sines. A run ends where an output leaves its range, or a
+/// scaled state exceeds 3: a declared range is [-1.7, 1.7].
 Matrix roll_out_points(const DecisionContext& context, Index count);
 
 }  // namespace gpilot::plan

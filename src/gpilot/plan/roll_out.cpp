@@ -10,6 +10,19 @@
 
 namespace gpilot::plan {
 
+namespace {
+
+/// How quickly a point loses its worth beyond the range, per scaled unit; the range is 3.5 wide. By trial on four
+/// third-party systems, where it was the strongest single cure of plans that go astray: an eighth of the range beyond
+/// it a point is worth a fifth.
+constexpr double kLossBeyondRange = 4.0;
+
+}  // namespace
+
+double DecisionContext::beyond_range(VectorRef outputs) const {
+  return range == nullptr ? 0.0 : (outputs - range->high).cwiseMax(range->low - outputs).cwiseMax(0.0).maxCoeff();
+}
+
 void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, const Matrix& C, Matrix& response,
                      Matrix& start_response) {
   const auto H = static_cast<Index>(F.size());
@@ -45,7 +58,8 @@ void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, cons
 
 RollOut::RollOut(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty, Index horizon,
                  Index draws)
-    : transition_(context.transition),
+    : context_(context),
+      transition_(context.transition),
       belief_(context.belief),
       H_(horizon),
       D_(transition_.structure().states),
@@ -119,6 +133,18 @@ void RollOut::advance(Index t) {
   const ssm::Parameters& p = transition_.parameters();
   Y_.middleRows(first, N_).noalias() = x_ * p.C.transpose();
   Y_.middleRows(first, N_).rowwise() += p.d.transpose();
+}
+
+Vector RollOut::worth(Index n) const {
+  const ssm::Parameters& p = transition_.parameters();
+  Vector worth(H_);
+  double before = context_.beyond_range(p.C * belief_.mean + p.d);
+  for (Index t = 0; t < H_; ++t) {
+    const double after = context_.beyond_range(Y_.row(t * N_ + n).transpose());
+    worth(t) = std::exp(-kLossBeyondRange * std::max(before, after));
+    before = after;
+  }
+  return worth;
 }
 
 /// F_t along path n.

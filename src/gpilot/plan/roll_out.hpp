@@ -63,6 +63,9 @@ class RollOut {
   const ssm::Transition& transition() const { return transition_; }
   /// The points (x, c) of the last run [H N x I]: those of row t are rows t N to t N + N - 1.
   const Matrix& points() const { return X_; }
+  /// What a point of path n is worth [H]: 1 where the outputs stay within their range, and less and less where the step
+  /// from it leads beyond or begins there.
+  Vector worth(Index n) const;
   /// The same as a Gaussian process sees them.
   const gp::PackedPosterior::Points& points(std::size_t g) const { return rows_[g].points; }
   const gp::PackedPosterior& uncertainty(std::size_t g) const { return *rows_[g].uncertainty; }
@@ -84,6 +87,7 @@ class RollOut {
   void set_path_slopes(Index n);
   void draw_values(Row& row, Index first);
 
+  const DecisionContext& context_;
   const ssm::Transition& transition_;
   const ssm::StateBelief& belief_;
   Index H_, D_, P_, E_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "gpilot/core/error.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/scaling.hpp"
@@ -51,6 +54,28 @@ TEST(Region, IsABoxInScaledUnits) {
   EXPECT_NEAR(model.scaling.state_offset(1) + model.scaling.state_scale(1) * region.high(1), 2.3, 1e-12);
   EXPECT_EQ(region.low(2), -1.5);
   EXPECT_EQ(region.high(2), 1.5);
+}
+
+TEST(Region, OutputsAreMeantToBeWhereItOrTheirRangeSays) {
+  ssm::Model model;
+  model.spec = trials::model_spec(*systems::make_system("cart-pole"));
+  model.scaling = ssm::make_scaling(model.spec, {{Matrix::Zero(3, 1), Matrix::Zero(3, 2)}});
+  const ssm::Scaling& s = model.scaling;
+  const auto in_user_units = [&](const Vector& scaled) {
+    return Vector(s.output_offset + s.output_scale.cwiseProduct(scaled));
+  };
+  const std::string angle = model.spec.outputs[0];
+  const ssm::Range declared = *std::ranges::find(model.spec.ranges, angle, &ssm::Range::name);
+  Box range = scaled_output_range(model, {});
+  EXPECT_NEAR(in_user_units(range.low)(0), declared.low, 1e-12);
+  EXPECT_NEAR(in_user_units(range.high)(0), declared.high, 1e-12);
+  range = scaled_output_range(model, {{model.spec.states[0], 3.0, 3.3}});  // the state that it measures
+  EXPECT_NEAR(in_user_units(range.low)(0), 3.0, 1e-12);
+  EXPECT_NEAR(in_user_units(range.high)(0), 3.3, 1e-12);
+  std::erase_if(model.spec.ranges, [&](const ssm::Range& r) { return r.name == angle; });
+  range = scaled_output_range(model, {});
+  EXPECT_TRUE(std::isinf(range.low(0)));
+  EXPECT_TRUE(std::isfinite(range.low(1)));
 }
 
 }  // namespace

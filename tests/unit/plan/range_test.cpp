@@ -1,0 +1,111 @@
+/// Where outputs are meant to be, and how far ahead plans look.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "gpilot/plan/function_uncertainty.hpp"
+#include "gpilot/plan/plan_criterion.hpp"
+#include "gpilot/plan/reference.hpp"
+#include "gpilot/plan/roll_out.hpp"
+#include "gpilot/plan/strategy.hpp"
+#include "support/random_context.hpp"
+
+namespace gpilot::plan {
+namespace {
+
+using test::RandomContext;
+
+constexpr double kAnywhere = std::numeric_limits<double>::infinity();
+constexpr Index kHorizon = 5;
+
+class RangeTest : public ::testing::Test {
+ protected:
+  RangeTest() : random_({.seed = 3}), context_(random_.context()), uncertainty_(function_uncertainty(context_)) {
+    context_.range = &range_;
+  }
+
+  /// The path of one plan.
+  RollOut path() const {
+    RollOut paths(context_, uncertainty_, kHorizon);
+    paths.run(Matrix::Constant(kHorizon * context_.box.low.size(), 1, 0.1));
+    return paths;
+  }
+
+  double value(RollOut& paths) const {
+    const Reference reference = make_reference(context_, uncertainty_);
+    ReferenceVariance criterion(reference);
+    criterion.prepare(paths);
+    return criterion.value(paths, 0, paths.outputs(0));
+  }
+
+  RandomContext random_;
+  DecisionContext context_;
+  std::vector<gp::PackedPosterior> uncertainty_;
+  Box range_{Vector::Constant(1, -kAnywhere), Vector::Constant(1, kAnywhere)};
+};
+
+TEST_F(RangeTest, BeyondItIsTheDistanceOfTheFarthestOutput) {
+  range_ = {Vector::Constant(1, -1.0), Vector::Constant(1, 2.0)};
+  EXPECT_EQ(context_.beyond_range(Vector::Constant(1, 1.5)), 0.0);
+  EXPECT_DOUBLE_EQ(context_.beyond_range(Vector::Constant(1, 2.5)), 0.5);
+  EXPECT_DOUBLE_EQ(context_.beyond_range(Vector::Constant(1, -4.0)), 3.0);
+  context_.range = nullptr;
+  EXPECT_EQ(context_.beyond_range(Vector::Constant(1, 1e9)), 0.0);
+}
+
+TEST_F(RangeTest, PointsOfAPathAreWorthLessBeyondItAndEarnNothingFarOut) {
+  RollOut paths = path();
+  EXPECT_EQ(paths.worth(0), Vector::Ones(kHorizon));
+  const double everywhere = value(paths);
+  EXPECT_GT(everywhere, 0.0);
+  range_ = {Vector::Constant(1, 50.0), Vector::Constant(1, 51.0)};  // nobody will ever be there
+  EXPECT_LT(paths.worth(0).maxCoeff(), 1e-10);
+  EXPECT_LT(value(paths), 1e-10 * everywhere);
+}
+
+TEST_F(RangeTest, TheStepThatLeavesItIsWorthLessToo) {
+  RollOut paths = path();
+  const Vector outputs = paths.outputs(0).mean;
+  Index farthest = 0;
+  const double most = outputs.cwiseAbs().maxCoeff(&farthest);
+  range_ = {Vector::Constant(1, -0.9 * most), Vector::Constant(1, 0.9 * most)};
+  const Vector worth = paths.worth(0);
+  EXPECT_NEAR(worth(farthest), std::exp(-4.0 * 0.1 * most), 1e-12);
+  if (farthest + 1 < kHorizon) {
+    EXPECT_LT(worth(farthest + 1), 1.0);  // it begins out there
+  }
+}
+
+TEST_F(RangeTest, TheReferenceStaysWithinIt) {
+  const ssm::Parameters& p = context_.transition.parameters();
+  const auto farthest = [&](const Matrix& X) {
+    double most = 0.0;
+    for (Index n = 0; n < X.rows(); ++n) {
+      most = std::max(most, (p.C * X.row(n).head(2).transpose() + p.d).cwiseAbs().maxCoeff());
+    }
+    return most;
+  };
+  const double start = (p.C * context_.transition.structure().x0_mean + p.d).cwiseAbs().maxCoeff();
+  const double free = farthest(roll_out_points(context_, 96));
+  ASSERT_GT(free, start + 0.2);
+  const double limit = 0.5 * (free + start);
+  range_ = {Vector::Constant(1, -limit), Vector::Constant(1, limit)};
+  EXPECT_LE(farthest(roll_out_points(context_, 96)), limit);
+}
+
+TEST_F(RangeTest, AutoLooksAsFarAheadAsTheModelHasSkill) {
+  const auto rows = [&](const char* strategy) { return make_strategy(strategy)->choose(context_).plan.rows(); };
+  EXPECT_EQ(rows("auto"), 10);  // skill not known
+  for (const Index skilled : {0, 1, 4, 10, 25}) {
+    context_.skilled_steps = skilled;
+    EXPECT_EQ(rows("auto"), std::clamp<Index>(skilled, 1, 10));
+    EXPECT_EQ(rows("imse"), 10);
+  }
+  context_.skilled_steps = 2;
+  context_.planning.horizon = 7;  // asked for
+  EXPECT_EQ(rows("auto"), 7);
+}
+
+}  // namespace
+}  // namespace gpilot::plan
