@@ -51,6 +51,11 @@ expect_refused "input.torque.slew is \"none\" there, not \"0.4\"" compare other/
 "$program" "${short[@]}" --rig "$command --no-reset" --test-rig "$command --no-reset" -o anywhere >/dev/null 2>&1
 expect_equal "tests after a reset" "$(tail -n +2 anywhere/tests.csv | cut -d, -f5 | sort -u)" 0
 
+# Episodes: what was measured at their end counts, and another sequence begins. Tests are as long as an episode.
+"$program" "${short[@]}" --rig "$command --episode 3" --test-rig "$command --episode 30" -o episodes >/dev/null 2>&1
+expect_equal "errors with episodes" "$(grep -c ',rmse,[0-9]' episodes/results.csv)" 24
+expect_equal "rows of a test" "$(grep -c '^1,' episodes/tests.csv)" 31
+
 # A rig that fails ends its trial, with the reason; the others are there. Mended, it is tried again.
 cat >sometimes.sh <<END
 #!/bin/sh

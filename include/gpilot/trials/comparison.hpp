@@ -54,6 +54,9 @@ struct ComparisonOptions {
   explore::ExploreOptions explore{};
   bool paper = false;   ///< the paper's kernels, initial values and training
   bool angles = false;  ///< declares the systems' angles to the models, and wraps errors of angles
+  /// Tests reach up to three times as far as the region that a model is told as its ranges, as in the first results;
+  /// otherwise they stay within it.
+  bool wide_tests = false;
   std::vector<SystemBox> boxes;
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
   /// Where outputs must stay, for every system that has one of that name (see plan::make_limits).

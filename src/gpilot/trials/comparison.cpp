@@ -30,8 +30,11 @@ struct TestBench {
   plan::OutputLimits limits;
   Evaluation evaluation;
 
-  TestBench(std::unique_ptr<systems::System> configured, plan::OutputLimits output_limits, bool wrap_angles)
-      : system(std::move(configured)), limits(std::move(output_limits)), evaluation(*system, wrap_angles) {}
+  TestBench(std::unique_ptr<systems::System> configured, plan::OutputLimits output_limits,
+            const ComparisonOptions& options)
+      : system(std::move(configured)),
+        limits(std::move(output_limits)),
+        evaluation(*system, options.angles, options.wide_tests ? TestRange::kWide : TestRange::kRegion) {}
 };
 
 /// Runs trials of the comparison by run_trial().
@@ -41,7 +44,7 @@ RunJob trial_runner(const ComparisonOptions& options) {
     std::unique_ptr<systems::System> system = compared_system(options, name);
     plan::OutputLimits limits = compared_limits(options, *system);
     benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
-                     std::forward_as_tuple(std::move(system), std::move(limits), options.angles));
+                     std::forward_as_tuple(std::move(system), std::move(limits), options));
   }
   const TrialOptions common{.explore = options.explore, .paper = options.paper, .angles = options.angles};
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {

@@ -89,10 +89,10 @@ void check_rig(const ComparisonOptions& options) {
     throw InputError(fmt::format("seed: expected a whole number from 0 to {} for a rig, not {}",
                                  ComparedRig::kLargestSeed, options.explore.seed));
   }
-  if (options.systems.size() != 1 || options.paper || options.angles || options.observe_states ||
+  if (options.systems.size() != 1 || options.paper || options.angles || options.observe_states || options.wide_tests ||
       !options.boxes.empty() || !options.limits.empty()) {
     throw InputError(
-        "rig: expected one name, and no paper, angles, observe_states, boxes or limits: the configuration "
+        "rig: expected one name, and no paper, angles, observe_states, wide_tests, boxes or limits: the configuration "
         "says what holds");
   }
   rig.config.model.validate();

@@ -97,6 +97,7 @@ Json configuration_of(const ComparisonOptions& options) {
                {"paper", options.paper},
                {"angles", options.angles},
                {"observe_states", options.observe_states},
+               {"wide_tests", options.wide_tests},
                {"limits", limits_of(options)},
                {"planning", planning_of(options.explore.planning)},
                {"boxes", boxes_of(options)}};
@@ -125,6 +126,9 @@ void check_grown(const std::string& directory, const std::string& field, const J
 Json earlier_value(const std::string& field) {
   if (field == "planning") {
     return planning_of({});
+  }
+  if (field == "wide_tests") {
+    return true;
   }
   return field == "observe_states" || field == "angles" ? Json(false) : field == "limits" ? Json::object() : Json();
 }

@@ -132,7 +132,7 @@ void check_columns(const std::vector<std::string>& outputs, Index controls, cons
 
 }  // namespace
 
-Evaluation::Evaluation(const systems::System& system, bool wrap_angles) {
+Evaluation::Evaluation(const systems::System& system, bool wrap_angles, TestRange range) {
   auto state = std::make_unique<State>();
   for (const systems::Channel& output : system.spec().outputs) {
     state->outputs.push_back(output.name);
@@ -144,7 +144,7 @@ Evaluation::Evaluation(const systems::System& system, bool wrap_angles) {
     state->grid = make_grid(system);
   } else {
     state->names = trajectory_metrics(state->outputs);
-    state->trajectories = side_by_side(make_test_set(system), system.spec().own_outputs());
+    state->trajectories = side_by_side(make_test_set(system, range), system.spec().own_outputs());
     if (wrap_angles) {
       state->trajectories.turns = turns_of(system.spec()).cwiseQuotient(state->trajectories.output_sd);
     }

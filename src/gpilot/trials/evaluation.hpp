@@ -7,6 +7,7 @@
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/systems/system.hpp"
+#include "gpilot/trials/test_set.hpp"
 
 namespace gpilot::trials {
 
@@ -32,7 +33,7 @@ struct RecordedTests {
 class Evaluation {
  public:
   /// With `wrap_angles`, errors of outputs that are angles are those to the nearest turn.
-  explicit Evaluation(const systems::System& system, bool wrap_angles = false);
+  explicit Evaluation(const systems::System& system, bool wrap_angles = false, TestRange range = TestRange::kRegion);
   /// The same test with recorded sequences: errors are those of measurements, so intervals include the output noise.
   /// Throws InputError if nothing can be judged by them.
   explicit Evaluation(const RecordedTests& tests);

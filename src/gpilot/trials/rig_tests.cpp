@@ -99,7 +99,6 @@ class TestMaker {
           options,
           rig::RigHello{.dt = config_.model.dt, .inputs = config_.model.inputs, .outputs = config_.model.outputs});
     }
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     Vector outputs = Vector::Constant(turns_.size(), kNaN);
     const bool resets = rig_->traits().can_reset;
     if (resets) {
@@ -115,7 +114,7 @@ class TestMaker {
             .broad_start = !resets};
   }
 
-  /// Up to the first step that the rig refuses.
+  /// Up to the first step that the rig refuses, or to the end of its episode.
   ssm::Sequence measure(const Matrix& controls) {
     ssm::Sequence sequence = begin();
     Vector previous = config_.explore.safe.size() > 0 ? config_.explore.safe : Vector::Zero(controls.cols());
@@ -131,9 +130,12 @@ class TestMaker {
       const Index rows = sequence.rows();
       sequence.controls.row(rows - 1) = previous.transpose();
       sequence.controls.conservativeResize(rows + 1, Eigen::NoChange);
-      sequence.controls.row(rows).setConstant(std::numeric_limits<double>::quiet_NaN());
+      sequence.controls.row(rows).setConstant(kNaN);
       sequence.outputs.conservativeResize(rows + 1, Eigen::NoChange);
       sequence.outputs.row(rows) = answer.outputs->transpose();
+      if (answer.done) {
+        break;
+      }
     }
     return sequence;
   }

@@ -76,7 +76,8 @@ class ProcessRig final : public TrialRig {
     failures_ = 0;
     return Measured{.applied = answer.applied.value_or(control),
                     .outputs = *answer.outputs,
-                    .violated = limits_.any() && limits_.violated_by(*answer.outputs)};
+                    .violated = limits_.any() && limits_.violated_by(*answer.outputs),
+                    .done = answer.done};
   }
 
  private:

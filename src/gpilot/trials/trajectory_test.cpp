@@ -8,6 +8,7 @@
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/batch_filter.hpp"
+#include "gpilot/ssm/ensemble.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/structure.hpp"
 #include "gpilot/trials/scores.hpp"
@@ -45,14 +46,18 @@ class TrajectoryTest {
         transition_(model.gp.structure, model.gp.parameters, model.gp.weights),
         filter_(transition_, gp::make_nodes(gp::NodeRule::kCubature3, model.gp.structure.states)),
         output_squares_(Vector::Zero(data.output_sd.size())),
-        free_counts_(Vector::Zero(data.output_sd.size())) {}
+        free_counts_(Vector::Zero(data.output_sd.size())),
+        spread_(model.gp.spread.size() > 0 ? model.gp.spread : Vector(Vector::Ones(data.output_sd.size()))) {}
 
   /// In the order of Evaluation::names().
   std::vector<double> run() {
     const ssm::BeliefBatch starts = filter_pass();
     const double diverged = free_runs(starts);
     std::vector<double> values{root_mean(output_squares_(data_.judged).sum(), free_counts_(data_.judged).sum()),
-                               root_mean(one_step_squares_, one_step_count_), scores_.nlpd(), scores_.coverage(),
+                               root_mean(one_step_squares_, one_step_count_),
+                               scores_.nlpd(),
+                               scores_.coverage(),
+                               one_step_scores_.coverage(),
                                diverged};
     for (Index e = 0; e < output_squares_.size(); ++e) {
       values.push_back(data_.output_sd(e) * root_mean(output_squares_(e), free_counts_(e)));
@@ -135,45 +140,54 @@ class TrajectoryTest {
       }
     }
     compare(beliefs, truth, error, sd);
-    one_step_squares_ += error(data_.judged, Eigen::all).squaredNorm();
-    one_step_count_ += static_cast<double>((!truth(data_.judged, Eigen::all).array().isNaN()).count());
-  }
-
-  /// Runs ahead from all starts together; returns the share of runs that diverged.
-  double free_runs(ssm::BeliefBatch beliefs) {
-    std::vector<bool> held(data_.runs.size(), false);
-    Index diverged = 0;
-    Matrix controls(transition_.structure().controls, beliefs.count());
-    Matrix truth(output_squares_.size(), beliefs.count());
-    Matrix error;
-    Matrix sd;
-    for (Index step = 1; step <= kFreeSteps; ++step) {
-      for (std::size_t k = 0; k < data_.runs.size(); ++k) {
-        const FreeRun& run = data_.runs[k];
-        const auto row = static_cast<std::size_t>(run.start + std::min(step, run.steps));
-        controls.col(static_cast<Index>(k)) = data_.controls[row - 1].col(run.trajectory);
-        truth.col(static_cast<Index>(k)) = data_.truth[row].col(run.trajectory);
-        if (step > run.steps) {
-          truth.col(static_cast<Index>(k)).setConstant(std::numeric_limits<double>::quiet_NaN());
+    for (Index n = 0; n < error.cols(); ++n) {
+      for (const Index e : data_.judged) {
+        if (!std::isnan(truth(e, n))) {
+          one_step_squares_ += error(e, n) * error(e, n);
+          one_step_count_ += 1.0;
+          one_step_scores_.add(error(e, n), sd(e, n));
         }
-      }
-      filter_.predict(beliefs, to_scaled(controls, scaling_.control_offset, scaling_.control_scale), held);
-      compare(beliefs, truth, error, sd);
-      output_squares_ += error.rowwise().squaredNorm();
-      for (Index n = 0; n < error.cols(); ++n) {
-        for (Index e = 0; e < error.rows(); ++e) {
-          free_counts_(e) += std::isnan(truth(e, n)) ? 0.0 : 1.0;
-        }
-        for (const Index e : data_.judged) {
-          if (!std::isnan(truth(e, n))) {
-            scores_.add(error(e, n), sd(e, n));
-          }
-        }
-        const auto k = static_cast<std::size_t>(n);
-        diverged += step == data_.runs[k].steps && held[k] ? 1 : 0;
       }
     }
+  }
+
+  /// Runs ahead from all starts, each by the same draws of the function; returns the share of runs most of whose draws
+  /// diverged.
+  double free_runs(const ssm::BeliefBatch& starts) {
+    const Index D = transition_.structure().states;
+    ssm::DrawnFunctions functions(transition_, kFreeDraws, kDrawSeed);
+    Index diverged = 0;
+    for (std::size_t k = 0; k < data_.runs.size(); ++k) {
+      const FreeRun& run = data_.runs[k];
+      const auto n = static_cast<Index>(k);
+      ssm::Ensemble ensemble(functions, {starts.mean.col(n), starts.covariance.middleCols(n * D, D)}, kDrawSeed);
+      for (Index row = run.start + 1; row <= run.start + run.steps; ++row) {
+        ensemble.advance(scaled_controls(row - 1).col(run.trajectory));
+        add_free_errors(ensemble.outputs(), data_.truth[static_cast<std::size_t>(row)].col(run.trajectory));
+      }
+      diverged += 2 * std::ranges::count(ensemble.diverged(), true) > kFreeDraws ? 1 : 0;
+    }
     return static_cast<double>(diverged) / static_cast<double>(data_.runs.size());
+  }
+
+  /// `outputs` [draws x E] are scaled, `truth` [E] is not.
+  void add_free_errors(const Matrix& outputs, const Vector& truth) {
+    const Vector unit = scaling_.output_scale.cwiseQuotient(data_.output_sd);
+    for (Index e = 0; e < truth.size(); ++e) {
+      if (std::isnan(truth(e))) {
+        continue;
+      }
+      const ssm::CentralDraws draws = ssm::central(outputs.col(e));
+      const double predicted = unit(e) * draws.median + scaling_.output_offset(e) / data_.output_sd(e);
+      const double error = std::clamp(ssm::nearest_turn(predicted - truth(e) / data_.output_sd(e), 0.0, data_.turns(e)),
+                                      -kLargestError, kLargestError);
+      output_squares_(e) += error * error;
+      free_counts_(e) += 1.0;
+      if (std::ranges::find(data_.judged, e) != data_.judged.end()) {
+        const double noise = data_.measured ? std::exp(transition_.parameters().log_r(e)) : 0.0;
+        scores_.add(error, spread_(e) * unit(e) * std::sqrt(draws.sd * draws.sd + noise));
+      }
+    }
   }
 
   const Trajectories& data_;
@@ -184,7 +198,8 @@ class TrajectoryTest {
   Vector free_counts_;     ///< [E] values they are of
   double one_step_squares_ = 0.0;
   double one_step_count_ = 0.0;
-  Scores scores_;
+  Vector spread_;  ///< [E] calibrated factor on the sd of a free run
+  Scores scores_, one_step_scores_;
 };
 
 }  // namespace
@@ -222,7 +237,7 @@ Trajectories side_by_side(const TestSet& set, std::vector<Index> judged) {
 }
 
 std::vector<std::string> trajectory_metrics(const std::vector<std::string>& outputs) {
-  std::vector<std::string> names{"rmse", "one_step", "nlpd", "coverage90", "diverged"};
+  std::vector<std::string> names{"rmse", "one_step", "nlpd", "coverage90", "coverage90_one_step", "diverged"};
   for (const std::string& output : outputs) {
     names.push_back("rmse." + output);
   }

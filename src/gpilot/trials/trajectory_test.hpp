@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ namespace gpilot::trials {
 inline constexpr Index kFirstFiltered = 10;
 inline constexpr Index kBetweenStarts = 15;
 inline constexpr Index kFreeSteps = 20;
-inline constexpr Index kFewestFreeSteps = 10;  ///< of a run at the end of a sequence
+inline constexpr Index kFewestFreeSteps = 10;     ///< of a run at the end of a sequence
+inline constexpr Index kFreeDraws = 64;           ///< of the function in free runs
+inline constexpr std::uint64_t kDrawSeed = 5021;  ///< of those draws: the same for every model, so that they compare
 
 /// A free run over rows start + 1 .. start + steps of a trajectory.
 struct FreeRun {

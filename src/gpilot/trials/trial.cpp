@@ -135,6 +135,9 @@ class Run {
     kept_.violations += measured->violated ? 1 : 0;
     kept_.unsafe += choice.safe ? 0 : 1;
     explorer_.tell(std::move(choice), measured->applied, measured->outputs);
+    if (measured->done) {
+      rig_.begin(explorer_);
+    }
     return measured->outputs;
   }
 

@@ -22,6 +22,7 @@ struct Measured {
   Vector applied;         ///< [P]
   Vector outputs;         ///< [E], NaN = missing
   bool violated = false;  ///< the outputs, true ones where they are known, lie outside their limits
+  bool done = false;      ///< the sequence ends with it
 };
 
 /// What a trial explores.

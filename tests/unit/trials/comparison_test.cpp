@@ -244,19 +244,23 @@ TEST_F(ComparisonDirectory, LimitsAreAnotherComparisonAndCounted) {
 
 TEST_F(ComparisonDirectory, OfAVersionThatKnewNeitherObservedStatesNorLimitsGoesOn) {
   FakeTrials fake;
-  run_comparison(small_options(), path(), fake.execution());
+  ComparisonOptions options = small_options();
+  options.wide_tests = true;  // as all tests were then
+  run_comparison(options, path(), fake.execution());
   std::string text = content(path() + "/comparison.json");
-  const std::string fields = "  \"observe_states\": false,\n  \"limits\": {},\n";
+  const std::string fields = "  \"observe_states\": false,\n  \"wide_tests\": true,\n  \"limits\": {},\n";
   const std::size_t at = text.find(fields);
   ASSERT_NE(at, std::string::npos);
   write(path() + "/comparison.json", text.erase(at, fields.size()));
   FakeTrials again;
-  EXPECT_EQ(run_comparison(small_options(), path(), again.execution()).found, 12);
+  EXPECT_EQ(run_comparison(options, path(), again.execution()).found, 12);
   EXPECT_EQ(again.runs, 0);
   write(path() + "/comparison.json", text);
-  ComparisonOptions observed = small_options();
+  ComparisonOptions observed = options;
   observed.observe_states = true;
   expect_refused(observed, "observe_states is false there, not true");
+  write(path() + "/comparison.json", text);
+  expect_refused(small_options(), "wide_tests is true there, not false");
 }
 
 TEST_F(ComparisonDirectory, GoesOnWhereItWasStopped) {

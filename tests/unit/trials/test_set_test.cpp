@@ -13,7 +13,7 @@ class TestSetOf : public testing::TestWithParam<const char*> {};
 
 TEST_P(TestSetOf, HasNoisyOutputsOfNoiseFreeRunsInTheBox) {
   const auto system = systems::make_system(GetParam());
-  const TestSet set = make_test_set(*system);
+  const TestSet set = make_test_set(*system, TestRange::kWide);
   ASSERT_EQ(static_cast<Index>(set.sequences.size()), kTestTrajectories);
   Vector noise = Vector::Zero(system->output_dim());
   for (std::size_t n = 0; n < set.sequences.size(); ++n) {
@@ -33,17 +33,36 @@ TEST_P(TestSetOf, StaysNearTheRegionOfInterest) {
   const Box& region = system->spec().region;
   const Vector centre = system->spec().emission * (0.5 * (region.low + region.high));
   const Vector half = system->spec().emission * (0.5 * (region.high - region.low));
-  for (const Matrix& truth : make_test_set(*system).truth) {
+  for (const Matrix& truth : make_test_set(*system, TestRange::kWide).truth) {
     for (Index e = 0; e < truth.cols(); ++e) {
       EXPECT_LE((truth.col(e).array() - centre(e)).abs().maxCoeff(), 3.0 * half(e));
     }
   }
 }
 
+TEST_P(TestSetOf, EndsWhereItLeavesTheRegion) {
+  const auto system = systems::make_system(GetParam());
+  const Box& region = system->spec().region;
+  const Vector centre = system->spec().emission * (0.5 * (region.low + region.high));
+  const Vector half = system->spec().emission * (0.5 * (region.high - region.low));
+  const TestSet set = make_test_set(*system, TestRange::kRegion);
+  Index rows = 0;
+  for (std::size_t n = 0; n < set.truth.size(); ++n) {
+    EXPECT_EQ(set.truth[n].rows(), set.sequences[n].rows());
+    EXPECT_EQ(set.sequences[n].controls.rows(), set.sequences[n].rows());
+    rows += set.truth[n].rows();
+    for (Index e = 0; e < half.size(); ++e) {
+      // The first row is drawn from p(x_0), which may reach a little beyond.
+      EXPECT_LE((set.truth[n].col(e).tail(set.truth[n].rows() - 1).array() - centre(e)).abs().maxCoeff(), half(e));
+    }
+  }
+  EXPECT_GT(rows, kTestTrajectories * (kTestSteps + 1) / 2);  // redrawn until most of them stay
+}
+
 TEST_P(TestSetOf, IsAMixtureOfFourKinds) {
   const auto system = systems::make_system(GetParam());
   const Box& box = system->spec().control_box;
-  const TestSet set = make_test_set(*system);
+  const TestSet set = make_test_set(*system, TestRange::kWide);
   for (std::size_t n = 0; n < set.sequences.size(); ++n) {
     const Matrix c = set.sequences[n].controls.topRows(kTestSteps);
     Index changes = 0;
@@ -67,8 +86,8 @@ TEST_P(TestSetOf, IsAMixtureOfFourKinds) {
 
 TEST_P(TestSetOf, DependsOnTheSystemAlone) {
   auto system = systems::make_system(GetParam());
-  const TestSet a = make_test_set(*system);
-  const TestSet b = make_test_set(*system);
+  const TestSet a = make_test_set(*system, TestRange::kWide);
+  const TestSet b = make_test_set(*system, TestRange::kWide);
   for (std::size_t n = 0; n < a.truth.size(); ++n) {
     EXPECT_EQ(a.truth[n], b.truth[n]);
     EXPECT_EQ(a.sequences[n].outputs.bottomRows(kTestSteps), b.sequences[n].outputs.bottomRows(kTestSteps));
@@ -76,16 +95,16 @@ TEST_P(TestSetOf, DependsOnTheSystemAlone) {
   Box half = system->spec().control_box;
   half.high = 0.5 * (half.low + half.high);
   system->set_control_box(half);
-  const TestSet c = make_test_set(*system);
+  const TestSet c = make_test_set(*system, TestRange::kWide);
   EXPECT_NE(a.truth[0], c.truth[0]);
   EXPECT_NO_THROW(systems::check_in_control_box(*system, c.sequences[15].controls.topRows(kTestSteps)));
 }
 
 TEST_P(TestSetOf, IsTheSameWithAllStatesObserved) {
   const auto system = systems::make_system(GetParam());
-  const TestSet latent = make_test_set(*system);
+  const TestSet latent = make_test_set(*system, TestRange::kWide);
   system->observe_states();
-  const TestSet observed = make_test_set(*system);
+  const TestSet observed = make_test_set(*system, TestRange::kWide);
   const std::vector<Index> own = system->spec().own_outputs();
   EXPECT_TRUE(latent.output_sd.isApprox(Vector(observed.output_sd(own)), 1e-14));  // sums of other widths
   for (std::size_t n = 0; n < latent.truth.size(); ++n) {
@@ -103,7 +122,7 @@ TEST(TestSet, AnOutputThatDoesNotMoveIsJudgedByItsNoise) {
   const auto system = systems::make_system("tras");
   // Controls that hold the azimuth still do not exist, but a box of one point at rest moves it little.
   system->set_control_box({Vector{{0.0, 0.0}}, Vector{{0.0, 0.0}}});
-  const TestSet set = make_test_set(*system);
+  const TestSet set = make_test_set(*system, TestRange::kWide);
   EXPECT_TRUE((set.output_sd.array() >= system->spec().output_sd.array()).all());
 }
 
