@@ -16,10 +16,7 @@
 
 namespace gpilot::study {
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Study::State::State(const std::string& file, Access wanted, std::unique_ptr<WriterLock> writer_lock)
     : lock(std::move(writer_lock)),
