@@ -51,7 +51,7 @@ struct HeldOut {
   /// Over all steps ahead, as shares of the error of holding the last value; NaN if there were no runs.
   double model_ratio() const;
   double linear_ratio() const;
-  /// For how many steps ahead, from the first on, the model was better than holding the last value; not given if there
+  /// The farthest step ahead at which the model was better than holding the last value, 0 if none; not given if there
   /// were no runs.
   std::optional<Index> skilled_steps() const;
 };

@@ -107,7 +107,6 @@ plan::DecisionContext OnlineModel::context(const Box& box, const ssm::Series* hi
           .slew = slew_ ? &*slew_ : nullptr,
           .region = region_ ? &*region_ : nullptr,
           .range = &range_,
-          .skilled_steps = model_->report.held_out.skilled_steps(),
           .memo = &memo_};
 }
 

@@ -41,9 +41,6 @@ struct DecisionContext {
   const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
   const Box* range = nullptr;             ///< [E] where outputs are meant to be; infinite: anywhere; null: all of them
-  /// How many steps ahead the model's predictions have been worth something on rows that it had not learned from; not
-  /// given if that is not known.
-  std::optional<Index> skilled_steps{};
 
   ModelMemo* memo = nullptr;  ///< of the model, or null
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "gpilot/plan/function_uncertainty.hpp"
 #include "gpilot/plan/limited_choice.hpp"
 #include "gpilot/plan/local.hpp"
@@ -11,7 +9,6 @@ namespace gpilot::plan {
 Choice plan_information(const DecisionContext& context);
 Choice plan_entropy(const DecisionContext& context);
 Choice plan_reference_variance(const DecisionContext& context);
-Choice plan_as_far_as_skilled(const DecisionContext& context);
 Choice plan_local(const DecisionContext& context);
 
 namespace {
@@ -80,19 +77,6 @@ Choice plan_reference_variance(const DecisionContext& context) {
   Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
   choice.reference_sd = std::sqrt(reference.variance);
   return choice;
-}
-
-/// A plan is worth no more than the predictions it rests on: it looks ahead as far as the model was better than holding
-/// the last value on rows that it had not learned from, at least one step. Within limits it keeps its length, which is
-/// there for safety.
-Choice plan_as_far_as_skilled(const DecisionContext& context) {
-  DecisionContext here = context;
-  if (context.planning.horizon == 0 && context.skilled_steps && !context.limited()) {
-    here.planning = context.planning.with_horizon(context.box.low.size(), false);
-    here.planning.horizon = std::clamp<Index>(*context.skilled_steps, 1, here.planning.horizon);
-    here.planning.hold = std::min(here.planning.hold, here.planning.horizon);
-  }
-  return plan_reference_variance(here);
 }
 
 Choice plan_local(const DecisionContext& context) {

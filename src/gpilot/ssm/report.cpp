@@ -40,9 +40,10 @@ std::optional<Index> HeldOut::skilled_steps() const {
   if (runs == 0) {
     return std::nullopt;
   }
-  std::size_t steps = 0;
-  while (steps < model.size() && model[steps] < hold[steps]) {
-    ++steps;
+  // At the first steps of a slow motion both are at the noise of the outputs: the farthest step tells.
+  std::size_t steps = model.size();
+  while (steps > 0 && !(model[steps - 1] < hold[steps - 1])) {
+    --steps;
   }
   return static_cast<Index>(steps);
 }

@@ -1,4 +1,4 @@
-/// Where outputs are meant to be, and how far ahead plans look.
+/// Where outputs are meant to be.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,6 @@
 #include "gpilot/plan/plan_criterion.hpp"
 #include "gpilot/plan/reference.hpp"
 #include "gpilot/plan/roll_out.hpp"
-#include "gpilot/plan/strategy.hpp"
 #include "support/random_context.hpp"
 
 namespace gpilot::plan {
@@ -92,19 +91,6 @@ TEST_F(RangeTest, TheReferenceStaysWithinIt) {
   const double limit = 0.5 * (free + start);
   range_ = {Vector::Constant(1, -limit), Vector::Constant(1, limit)};
   EXPECT_LE(farthest(roll_out_points(context_, 96)), limit);
-}
-
-TEST_F(RangeTest, AutoLooksAsFarAheadAsTheModelHasSkill) {
-  const auto rows = [&](const char* strategy) { return make_strategy(strategy)->choose(context_).plan.rows(); };
-  EXPECT_EQ(rows("auto"), 10);  // skill not known
-  for (const Index skilled : {0, 1, 4, 10, 25}) {
-    context_.skilled_steps = skilled;
-    EXPECT_EQ(rows("auto"), std::clamp<Index>(skilled, 1, 10));
-    EXPECT_EQ(rows("imse"), 10);
-  }
-  context_.skilled_steps = 2;
-  context_.planning.horizon = 7;  // asked for
-  EXPECT_EQ(rows("auto"), 7);
 }
 
 }  // namespace
