@@ -192,8 +192,7 @@ std::string held_out_words(const ssm::HeldOut& held) {
       "free runs of up to {} rows, learned from the rows before alone, err by {:.3g} of what holding the last value "
       "does (the linear model by {:.3g}); {}",
       held.hold.size(), held.model_ratio(), held.linear_ratio(),
-      skilled == std::ssize(held.hold) ? "better at every step ahead"
-                                       : fmt::format("better up to {} step(s) ahead", skilled));
+      skilled > 0 ? fmt::format("still better {} step(s) ahead", skilled) : "better at no step ahead");
 }
 
 void print_training(const Model& model) {

@@ -8,6 +8,7 @@
 #include "gpilot/ssm/ensemble.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/predict.hpp"
+#include "gpilot/ssm/report.hpp"
 #include "support/toy_data.hpp"
 
 namespace gpilot::ssm {
@@ -73,6 +74,18 @@ TEST_F(SupportTest, AModelThatDoesNotKnowItsDataMarksNothing) {
 TEST_F(SupportTest, APointPredictionOfDrawsIsTheirMedian) {
   const Prediction prediction = run(100);
   EXPECT_EQ(prediction.mean.bottomRows(18), prediction.quantiles[3].bottomRows(18));
+}
+
+TEST(HeldOut, TellsHowFarAheadAModelIsWorthSomething) {
+  HeldOut held{.model = {0.2, 0.1, 0.2, 0.9}, .linear = {0.4, 0.2, 0.4, 1.8}, .hold = {0.1, 0.2, 0.4, 0.8}, .runs = 5};
+  EXPECT_EQ(held.skilled_steps(), 3);  // the first step, where both are at the noise, does not count against it
+  EXPECT_DOUBLE_EQ(held.linear_ratio(), 2.0 * held.model_ratio());
+  held.hold = {0.1, 0.05, 0.1, 0.8};
+  EXPECT_EQ(held.skilled_steps(), 0);
+  held.hold = {1.0, 1.0, 1.0, 1.0};
+  EXPECT_EQ(held.skilled_steps(), 4);
+  EXPECT_FALSE(HeldOut{}.skilled_steps().has_value());
+  EXPECT_TRUE(std::isnan(HeldOut{}.model_ratio()));
 }
 
 }  // namespace
