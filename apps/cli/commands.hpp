@@ -24,13 +24,15 @@ void add_void(CLI::App& app);
 void add_export(CLI::App& app);
 void add_import(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_report(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_key_tables(CLI::App& app);
 
 /// All subcommands, in the order in which --help lists them.
 inline constexpr void (*kCommands[])(CLI::App&) = {
-    add_systems,    add_simulate,  add_fit,    add_show,   add_predict, add_score,
-    add_transition, add_criterion, add_init,   add_check,  add_run,     add_ask,
-    add_tell,       add_void,      add_export, add_import, add_compare, add_key_tables,
+    add_systems,   add_simulate, add_fit,     add_show,   add_predict, add_score,      add_transition,
+    add_criterion, add_init,     add_check,   add_run,    add_ask,     add_tell,       add_void,
+    add_export,    add_import,   add_compare, add_report, add_serve,   add_key_tables,
 };
 
 }  // namespace gpilot::cli

@@ -54,6 +54,10 @@ void add_new_data_options(CLI::App& command, NewDataArguments& arguments) {
   command.add_option("FILE", arguments.files, "new data, recording by recording: the model's columns by name")
       ->required()
       ->type_name("FILE.csv");
+  add_prediction_options(command, arguments);
+}
+
+void add_prediction_options(CLI::App& command, NewDataArguments& arguments) {
   command.add_option("--warmup", arguments.warmup, "first rows whose outputs are used, to find the state")
       ->type_name("K")
       ->capture_default_str();

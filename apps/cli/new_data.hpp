@@ -26,6 +26,8 @@ struct NewDataArguments {
 };
 
 void add_new_data_options(CLI::App& command, NewDataArguments& arguments);
+/// The part of them that says how to run ahead of which rows.
+void add_prediction_options(CLI::App& command, NewDataArguments& arguments);
 
 /// The outputs' columns may be absent: when there is no warm-up, predicting needs the controls alone.
 enum class Outputs { kRequired, kForWarmup };

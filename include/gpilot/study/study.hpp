@@ -117,6 +117,11 @@ class Study {
   /// The model of the newest training on no step after `step`; null if there was none. One that the file no longer
   /// holds is trained again, and all before it that it builds on: the same bits, unless a step was corrected since.
   std::shared_ptr<const ssm::Model> model_at(Index step) const;
+  /// Calls `visit` with every model that still counts, in the order of the trainings: those that the file holds, or,
+  /// to `train_again`, all of them, which takes as long as it did then. Ends early once `visit` returns false.
+  void each_model(
+      bool train_again,
+      const std::function<bool(const TrainingRecord&, const std::shared_ptr<const ssm::Model>&)>& visit) const;
   /// Damage that costs nothing but time, in words: a model that has to be trained again.
   const std::vector<std::string>& warnings() const;
   Index late_tells() const;

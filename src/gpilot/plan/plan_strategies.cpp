@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "gpilot/core/error.hpp"
 #include "gpilot/plan/function_uncertainty.hpp"
 #include "gpilot/plan/limited_choice.hpp"
 #include "gpilot/plan/local.hpp"
@@ -26,6 +29,21 @@ class NearTarget : public PlanCriterion {
  private:
   const Vector& target_;
 };
+
+/// The mean over the functions drawn of what each plan is worth.
+Vector values_of(const DecisionContext& context, const Posteriors& uncertainty, PlanCriterion& criterion,
+                 MatrixRef plans) {
+  RollOut paths(context, uncertainty, plans.rows() / context.box.low.size(), context.planning.draws);
+  paths.run(plans);
+  criterion.prepare(paths);
+  const Index draws = paths.paths_of_plan();
+  Vector values = Vector::Zero(plans.cols());
+  for (Index k = 0; k < paths.paths(); ++k) {
+    const bool sensible = paths.sensible_rows(k) == paths.horizon();
+    values(k / draws) += sensible ? criterion.value(paths, k, paths.outputs(k)) / static_cast<double>(draws) : kNaN;
+  }
+  return values;
+}
 
 /// What the first control teaches by a criterion of one control.
 class FirstControl : public PlanCriterion {
@@ -87,6 +105,30 @@ Choice plan_local(const DecisionContext& context) {
   Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
   choice.reference_sd = std::sqrt(reference.variance);
   return choice;
+}
+
+Vector plan_values(std::string_view strategy, const DecisionContext& context, MatrixRef plans) {
+  const Posteriors uncertainty = function_uncertainty(context);
+  if (strategy == "infogain") {
+    InformationGain criterion;
+    return values_of(context, uncertainty, criterion, plans);
+  }
+  if (strategy == "entropy-plan") {
+    PathEntropy criterion;
+    return values_of(context, uncertainty, criterion, plans);
+  }
+  if (strategy == "imse" || strategy == "auto") {
+    const Reference reference = make_reference(context, uncertainty);
+    ReferenceVariance criterion(reference);
+    return values_of(context, uncertainty, criterion, plans);
+  }
+  if (strategy == "local") {
+    const Reference reference = make_reference(context, uncertainty);
+    const Vector target = most_informative_point(context, uncertainty, reference);
+    TowardsPoint criterion(target);
+    return values_of(context, uncertainty, criterion, plans);
+  }
+  throw InputError(fmt::format("plan_values: the strategy '{}' does not plan", strategy));
 }
 
 }  // namespace gpilot::plan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -24,6 +25,10 @@ struct PlanSearch {
 /// never sure of more, and measures before it decides again. Where not even that is found (Choice::safe is false), the
 /// plan with the least expected distance outside is taken: it leads back.
 Choice search_plan(const PlanSearch& search);
+
+/// What plans are worth to a strategy that plans, a column of controls each as RollOut::run() takes them [P H x N]; NaN
+/// for one whose path makes no sense. Throws InputError for a strategy that does not plan.
+Vector plan_values(std::string_view strategy, const DecisionContext& context, MatrixRef plans);
 
 /// How a plan may leave the limits of outputs, under the model.
 struct PlanRisk {

@@ -1,0 +1,48 @@
+# The page of `gpilot report` and `gpilot serve`, built from web/ by Node and kept inside the library as text.
+# Sets GPILOT_WEB_SOURCE: the generated source, with empty texts where the page cannot be built.
+option(GPILOT_WEB "Build the page of reports (needs Node.js 18 and npm)" ON)
+set(GPILOT_WEB_SOURCE ${CMAKE_BINARY_DIR}/generated/web/web_assets.cpp)
+set(GPILOT_WEB_DIR ${CMAKE_CURRENT_SOURCE_DIR}/web)
+set(GPILOT_WEB_BUILT OFF)
+find_program(NODE_EXECUTABLE NAMES node nodejs)
+find_program(NPM_EXECUTABLE npm)
+if(NOT GPILOT_WEB)
+  set(why "GPILOT_WEB is OFF")
+elseif(NOT NODE_EXECUTABLE OR NOT NPM_EXECUTABLE)
+  set(why "Node.js and npm were not found (Debian: nodejs, npm)")
+else()
+  # The locked packages, once; another lock file is another installation.
+  set(lock ${GPILOT_WEB_DIR}/package-lock.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${lock})
+  file(SHA256 ${lock} wanted)
+  set(stamp ${GPILOT_WEB_DIR}/node_modules/.gpilot-lock)
+  set(installed "")
+  if(EXISTS ${stamp})
+    file(READ ${stamp} installed)
+  endif()
+  if(NOT installed STREQUAL wanted)
+    message(STATUS "Page of reports: npm ci")
+    execute_process(COMMAND ${NPM_EXECUTABLE} ci --no-audit --no-fund WORKING_DIRECTORY ${GPILOT_WEB_DIR}
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE log ERROR_VARIABLE log)
+    if(failed)
+      set(why "npm ci failed: ${log}")
+    else()
+      file(WRITE ${stamp} ${wanted})
+      set(installed ${wanted})
+    endif()
+  endif()
+  if(installed STREQUAL wanted)
+    set(GPILOT_WEB_BUILT ON)
+  endif()
+endif()
+if(GPILOT_WEB_BUILT)
+  file(GLOB GPILOT_WEB_FILES CONFIGURE_DEPENDS web/src/*.ts web/src/views/*.ts web/src/*.css web/src/*.html)
+  add_custom_command(OUTPUT ${GPILOT_WEB_SOURCE}
+                     COMMAND ${NODE_EXECUTABLE} ${GPILOT_WEB_DIR}/build.mjs ${GPILOT_WEB_SOURCE}
+                     DEPENDS ${GPILOT_WEB_FILES} ${GPILOT_WEB_DIR}/build.mjs ${GPILOT_WEB_DIR}/package-lock.json
+                     COMMENT "Page of reports" VERBATIM)
+else()
+  message(WARNING "Without the page of reports: ${why}. `gpilot report` and `gpilot serve` will say so; all else works.")
+  file(CONFIGURE OUTPUT ${GPILOT_WEB_SOURCE} @ONLY CONTENT
+       "#include \"gpilot/report/page.hpp\"\n\nnamespace gpilot::report {\n\nconst WebAssets& web_assets() {\n  static const WebAssets none{};\n  return none;\n}\n\n}  // namespace gpilot::report\n")
+endif()

@@ -1,0 +1,179 @@
+// Each kind of report, opened from the disk in a browser.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { accessibility, drawEverything, launch, makeReports, openPage } from "./support.mjs";
+
+let browser;
+let reports;
+before(async () => {
+  reports = makeReports();
+  browser = await launch();
+});
+after(() => browser?.close());
+
+const wantedFigures = {
+  comparison: ["curves", "times"],
+  study: ["output-0", "control-0", "criterion", "landscape", "plan", "sure-figure", "calibration", "state-0", "state-1", "slices", "parameters", "timings"],
+  model: ["output-0", "calibration", "residuals-figure", "autocorrelation", "crosscorrelation", "phase-figure", "slices", "trace"],
+};
+
+for (const kind of ["comparison", "study", "model"]) {
+  test(`${kind}: every figure is drawn, without errors or requests`, async () => {
+    const { page, context, faults } = await openPage(browser, reports[kind]);
+    await drawEverything(page);
+    for (const id of wantedFigures[kind]) {
+      const marks = await page.locator(`#${id} .canvas svg`).locator("path, circle, line, rect").count();
+      assert.ok(marks > 3, `${id} has ${marks} marks`);
+    }
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`${kind}: axe finds nothing in ${colorScheme} colours`, async () => {
+      const { page, context, faults } = await openPage(browser, reports[kind], { colorScheme });
+      await drawEverything(page);
+      await page.locator("figure details summary").first().click();
+      assert.deepEqual(await accessibility(page), []);
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
+  }
+
+  test(`${kind}: a phone needs no sideways scrolling`, async () => {
+    const { page, context } = await openPage(browser, reports[kind], { viewport: { width: 360, height: 740 } });
+    await drawEverything(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 360, `${wide} px wide`);
+    assert.deepEqual(await accessibility(page), []);
+    await context.close();
+  });
+
+  test(`${kind}: CSV and SVG of every figure`, async () => {
+    const { page, context, faults } = await openPage(browser, reports[kind]);
+    await drawEverything(page);
+    for (const id of wantedFigures[kind]) {
+      const save = async (action) => {
+        const [file] = await Promise.all([page.waitForEvent("download"), page.locator(`#${id} button[data-action=${action}]`).click()]);
+        return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+      };
+      const csv = await save("csv");
+      assert.equal(csv.name, `${id}.csv`);
+      const lines = csv.text.trim().split("\r\n");
+      assert.ok(lines.length > 1, `${id}.csv has rows`);
+      const svg = await save("svg");
+      assert.equal(svg.name, `${id}.svg`);
+      const whole = await page.evaluate((text) => {
+        const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+        return parsed.documentElement.tagName === "svg" && parsed.querySelector("parsererror, script, foreignObject") === null && parsed.querySelector("title") !== null;
+      }, svg.text);
+      assert.ok(whole, `${id}.svg stands alone`);
+      assert.ok(!/var\(--(text|back|line)/.test(svg.text), `${id}.svg names its colours`);
+    }
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+}
+
+test("the theme switch changes page and figures", async () => {
+  const { page, context, faults } = await openPage(browser, reports.comparison, { colorScheme: "light" });
+  await page.locator("#curves .canvas[data-drawn]").waitFor();
+  const look = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, document.querySelector("#curves svg").style.background]);
+  const before = await look();
+  await page.locator("#theme").click();
+  await page.waitForFunction((old) => document.querySelector("#curves svg").style.background !== old, before[1]);
+  const after = await look();
+  assert.notEqual(after[0], before[0]);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("comparison: the paper's colours, and every trial on hover", async () => {
+  const { page, context } = await openPage(browser, reports.comparison, { colorScheme: "light" });
+  const figure = page.locator("#curves");
+  await figure.locator(".canvas[data-drawn]").waitFor();
+  const strokes = await figure.locator(".key li").evaluateAll((items) => items.map((i) => [i.textContent, i.querySelector("path").getAttribute("stroke")]));
+  assert.deepEqual(strokes, [["random", "#0072b2"], ["latmi", "#a67c00"], ["totmi", "#c8330f"]]);
+  const box = await figure.locator("svg[role=img]").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForFunction(() => document.querySelector("#curves g.trials"));
+  assert.equal(await figure.locator("g.trials path").count(), 4, "all trials of the strategy");
+  assert.match(await figure.locator(".hover").textContent(), /^(random|latmi|totmi), trial [0-3], after [0-4] controls: /);
+  await context.close();
+});
+
+test("comparison: strategies, systems and metrics can be chosen", async () => {
+  const { page, context, faults } = await openPage(browser, reports.comparison);
+  await page.locator("#curves .canvas[data-drawn]").waitFor();
+  await page.locator("#show-latmi").uncheck();
+  await page.waitForFunction(() => document.querySelectorAll("#curves .key li").length === 2);
+  await page.locator("#metric").selectOption({ index: 1 });
+  await page.waitForFunction(() => document.querySelector("#curves-title").textContent.startsWith("one_step"));
+  await page.locator("#curves .canvas[data-drawn]").waitFor();
+  assert.equal(await page.locator("#curves .key li").count(), 2, "the choice of strategies stays");
+  assert.ok((await page.locator("#tests table").count()) >= 2, "medians, and p values against random");
+  assert.match(await page.locator("#saved").textContent(), /measurements saved/);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("study: the slider moves landscape and plan, by mouse and keyboard", async () => {
+  const { page, context, faults } = await openPage(browser, reports.study);
+  await page.locator("#landscape").scrollIntoViewIfNeeded();
+  await page.locator("#landscape .canvas[data-drawn]").waitFor();
+  const picture = () => page.locator("#landscape .canvas").innerHTML();
+  const words = () => page.locator("#landscape output").textContent();
+  const [first, said] = [await picture(), await words()];
+  await page.locator("#decision").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction((old) => document.querySelector("#landscape .canvas").innerHTML !== old, first);
+  assert.notEqual(await words(), said);
+  await page.locator("#landscape button[aria-label='one ahead']").click();
+  await page.waitForFunction((old) => document.querySelector("#landscape output").textContent === old, said);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("study: outputs one step ahead and in free run, voided rows marked, a tip on hover", async () => {
+  const { page, context, faults } = await openPage(browser, reports.study);
+  const figure = page.locator("#output-0");
+  await figure.scrollIntoViewIfNeeded();
+  await figure.locator(".canvas[data-drawn]").waitFor();
+  assert.match(await figure.locator(".key").textContent(), /not learned from/);
+  const before = await figure.locator(".canvas").innerHTML();
+  await page.locator("#output-0-mode").selectOption("free");
+  await page.waitForFunction((old) => document.querySelector("#output-0 .canvas").innerHTML !== old, before);
+  const box = await figure.locator("svg[role=img]").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForFunction(() => /free run:/.test(document.querySelector("#output-0 g[aria-label=tip]")?.textContent ?? ""));
+  assert.match(await page.locator("#events").textContent(), /sensor was loose/);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("tables stand for figures, and the page can be read by keyboard alone", async () => {
+  const { page, context } = await openPage(browser, reports.model);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  const figure = page.locator("#autocorrelation");
+  await figure.scrollIntoViewIfNeeded();
+  await figure.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await figure.locator("table tbody tr").first().waitFor();
+  assert.ok((await figure.locator("table tbody tr").count()) >= 10);
+  assert.equal(await page.locator("figure:not([aria-labelledby])").count(), 0);
+  assert.ok((await page.locator("figure svg[role=img][aria-label]").count()) > 2);
+  await context.close();
+});
+
+test("paper: white, with every figure, without controls", async () => {
+  const { page, context } = await openPage(browser, reports.study, { colorScheme: "dark" });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator(".canvas:not([data-drawn])").count(), 0);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  assert.equal(await page.locator("button:visible").count(), 0);
+  await context.close();
+});

@@ -1,0 +1,146 @@
+// What the tests of the page share: the program, a browser, reports to look at.
+import { execFileSync, spawn } from "node:child_process";
+import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { chromium } from "playwright-core";
+
+export const web = dirname(dirname(fileURLToPath(import.meta.url)));
+export const program = process.env.GPILOT ?? join(web, "..", "build", "release", "bin", "gpilot");
+export const scratch = process.env.GPILOT_WEB_SCRATCH ?? mkdtempSync(join(tmpdir(), "gpilot-web-"));
+
+/** A program on the PATH, or null. */
+export function which(...names) {
+  for (const name of names) {
+    for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return join(folder, name);
+      } catch {
+        // not there
+      }
+    }
+  }
+  return null;
+}
+
+export const browserPath = process.env.CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
+
+export function gpilot(...args) {
+  return execFileSync(program, args, { cwd: scratch, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+export async function launch() {
+  if (!browserPath) {
+    throw new Error("no Chromium found: install the package chromium (scripts/install-deps.sh web), or set CHROMIUM");
+  }
+  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** A page that remembers what must not happen: errors, and requests for anything but itself. */
+export async function openPage(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      faults.push(`${message.type()}: ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const asked = request.url();
+    if (url.startsWith("file:") && asked !== url && !asked.startsWith("data:") && !asked.startsWith("blob:")) {
+      faults.push(`request: ${asked}`);
+    }
+  });
+  await page.goto(url);
+  return { page, context, faults };
+}
+
+/** Scrolls through the page until every figure was drawn. */
+export async function drawEverything(page) {
+  const figures = await page.locator("figure").all();
+  for (const figure of figures) {
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator(".canvas[data-drawn]").waitFor({ state: "attached" });
+  }
+  return figures.length;
+}
+
+/** Runs axe-core in the page and gives what it finds fault with. */
+export async function accessibility(page) {
+  await page.evaluate(readFileSync(join(web, "node_modules", "axe-core", "axe.min.js"), "utf8"));
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return result.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", ")}`);
+}
+
+/** A module of the page, compiled for Node. */
+export async function load(name) {
+  const result = await build({ entryPoints: [join(web, "src", name)], bundle: true, write: false, format: "esm", platform: "neutral", mainFields: ["module", "main"], logLevel: "error" });
+  const file = join(scratch, `${name.replaceAll("/", "_")}.mjs`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, result.outputFiles[0].text);
+  return import(`file://${file}`);
+}
+
+/** A server of a study; `stop` ends it. */
+export async function serve(study, ...args) {
+  const child = spawn(program, ["serve", study, "--port", "0", "--format", "json", ...args], { cwd: scratch });
+  let errors = "";
+  child.stderr.on("data", (text) => (errors += text));
+  const said = await new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (part) => {
+      text += part;
+      if (text.includes("\n")) {
+        resolve(JSON.parse(text.slice(0, text.indexOf("\n"))));
+      }
+    });
+    child.on("exit", (code) => reject(new Error(`gpilot serve ended with ${code}: ${errors}`)));
+  });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  return {
+    ...said,
+    child,
+    alive: () => child.exitCode === null && child.signalCode === null,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+const rig = join(web, "..", "examples", "rigs", "pendulum_rig.py");
+const python = which("python3") ?? "python3";
+export const rigCommand = (name) => `${python} ${rig} --seed 1 --state ${join(scratch, `${name}.state`)}`;
+
+/** The three kinds of reports, made once for all tests. */
+export function makeReports() {
+  const done = join(scratch, "reports.json");
+  try {
+    return JSON.parse(readFileSync(done, "utf8"));
+  } catch {
+    // made now
+  }
+  gpilot("compare", "kink", "--strategies", "random,latmi,totmi", "--trials", "4", "--steps", "4", "-o", "comparison");
+  gpilot("report", "comparison", "-o", "comparison.html");
+  gpilot("init", "rig.toml", "--example", "pendulum");
+  gpilot("run", "rig.toml", "--rig", rigCommand("rig"), "--steps", "10");
+  gpilot("void", "rig.study", "--step", "4", "--why", "the sensor was loose");
+  gpilot("run", "rig.toml", "--rig", rigCommand("rig"), "--resume", "--steps", "4");
+  gpilot("report", "rig.study", "--history", "all", "-o", "study.html");
+  gpilot("simulate", "pendulum", "--steps", "60", "--seed", "1", "--hold", "1:5", "-o", "train.csv");
+  gpilot("simulate", "pendulum", "--steps", "80", "--seed", "2", "--hold", "1:5", "-o", "test.csv");
+  gpilot("fit", "train.csv", "--inputs", "c", "--outputs", "y_th", "--states", "th,th_dot", "--derivative-of", "th_dot=th", "--inducing", "10", "-o", "model.json");
+  gpilot("report", "model.json", "test.csv", "--warmup", "10", "-o", "model.html");
+  const files = Object.fromEntries(["comparison", "study", "model"].map((kind) => [kind, `file://${join(scratch, `${kind}.html`)}`]));
+  writeFileSync(done, JSON.stringify(files));
+  return files;
+}
