@@ -12,7 +12,7 @@ CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cp
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build bench results paper planning format format-check tidy asan tsan fuzz install clean deps-build \
-        deps-bench deps-demo deps-figures deps-fuzz deps-ci
+        figures web-test deps-web deps-bench deps-demo deps-figures deps-fuzz deps-ci
 
 help: ## this list
 	@echo "gpilot: make TARGET"
@@ -22,12 +22,18 @@ help: ## this list
 demo: deps-demo build ## compare strategies on a pendulum and explore it once, with every command shown
 	@scripts/demo.sh $(BUILD_DIR)/bin/gpilot build/demo
 
-test: $(BUILD_DIR)/build.ninja ## build and run all tests
+test: deps-web $(BUILD_DIR)/build.ninja ## build and run all tests, those of the page in a browser too
 	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target $(TEST_TARGET)
 	@ctest --test-dir $(BUILD_DIR) --output-on-failure --no-tests=error --parallel $(JOBS) $(CTEST_ARGS)
 
 build: $(BUILD_DIR)/build.ninja ## the library and build/release/bin/gpilot
 	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target gpilot_cli
+
+web-test: deps-web build ## only the tests of the page: types, units, Chromium, accessibility
+	@node web/tests/run.mjs $(BUILD_DIR)/bin/gpilot
+
+figures: deps-web build ## the pictures of README and docs that come from reports (docs/images; a few minutes)
+	@scripts/figures.sh $(BUILD_DIR)/bin/gpilot build/figures
 
 bench: deps-bench ## speed, as a table and as build/bench.json (BENCH_ARGS=--benchmark_filter=elbo)
 	@$(MAKE) --no-print-directory build/bench/build.ninja
@@ -81,6 +87,8 @@ build/%/build.ninja: CMakePresets.json | deps-build
 
 deps-build:
 	@scripts/install-deps.sh build test
+deps-web:
+	@scripts/install-deps.sh web
 deps-bench:
 	@scripts/install-deps.sh build test bench
 deps-demo:

@@ -7,7 +7,8 @@ folder=${2:-build/demo}
 scripts=$(dirname "$0")
 mkdir -p "$folder"
 # Only what an earlier demo made, so that this one starts afresh.
-rm -rf "$folder/compare" "$folder/run" "$folder/test.csv" "$folder/rmse.dat" "$folder/rmse.png" "$folder"/rig.*
+rm -rf "$folder/compare" "$folder/comparison.html" "$folder/run" "$folder/test.csv" "$folder/rmse.dat" \
+  "$folder/rmse.png" "$folder"/rig.*
 
 say() {
   echo
@@ -76,6 +77,13 @@ if command -v python3 >/dev/null; then
   run run "$folder/rig.toml" --rig "$rig" --steps 10
   run run "$folder/rig.toml" --rig "$rig" --resume --steps 5
   run show "$folder/rig.study" --last 3
+fi
+
+say "The same to look at: reports are single files, which open from the disk in any browser."
+if run report "$folder/compare" -o "$folder/comparison.html"; then
+  [ ! -e "$folder/rig.study" ] || run report "$folder/rig.study" -o "$folder/rig.html"
+  say "Open $folder/comparison.html and $folder/rig.html in a browser. A study that runs can be watched:" \
+    "  gpilot serve $folder/rig.study        # then http://127.0.0.1:8717/"
 fi
 
 say "The comparison is in $folder/compare, the exploration in $folder/run, the study of the rig in $folder/rig.study."

@@ -5,19 +5,29 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Node builds the page of reports. One that is there already, from wherever, does.
+node_packages() {
+  command -v node >/dev/null || command -v nodejs >/dev/null || echo nodejs
+  command -v npm >/dev/null || echo npm
+}
+
 packages_of() {
   case "$1" in
     build) echo build-essential cmake ninja-build ccache libeigen3-dev libtbb-dev libboost-dev libfmt-dev \
       nlohmann-json3-dev libcli11-dev librandom123-dev liblbfgspp-dev \
-      libnlopt-dev libtomlplusplus-dev libsqlitecpp-dev libsqlite3-dev ;;
+      libnlopt-dev libtomlplusplus-dev libsqlitecpp-dev libsqlite3-dev
+      node_packages ;;
     test) echo libgtest-dev python3 ;;
     bench) echo libbenchmark-dev ;;
+    web) # a browser for the tests of the page, and letters for it to write with
+      if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then echo chromium; fi
+      echo fonts-dejavu-core ;;
     demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
     fuzz) echo clang libclang-rt-14-dev ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, fuzz, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, web, bench, demo, figures, fuzz, ci)" >&2
       exit 2
       ;;
   esac
@@ -26,7 +36,7 @@ packages_of() {
 wanted=()
 for group in "$@"; do
   list=$(packages_of "$group")
-  read -ra names <<<"$list"
+  read -ra names <<<"${list//$'\n'/ }"
   wanted+=("${names[@]}")
 done
 [ ${#wanted[@]} -gt 0 ] || exit 0
@@ -38,11 +48,11 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not a Debian system: please install a C++20 compiler (g++ 12 or newer) and
   Fedora   cmake ninja-build ccache eigen3-devel tbb-devel boost-devel fmt-devel json-devel cli11-devel
            NLopt-devel Random123-devel tomlplusplus-devel sqlitecpp-devel gtest-devel google-benchmark-devel gnuplot
-           python3
+           python3 nodejs npm chromium
   Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt random123 tomlplusplus sqlitecpp gtest
-           benchmark gnuplot python
+           benchmark gnuplot python nodejs npm chromium
   macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt tomlplusplus sqlitecpp
-           googletest google-benchmark gnuplot
+           googletest google-benchmark gnuplot node; brew install --cask chromium
 and, where there is no package, the header-only libraries Random123 and LBFGSpp (put their include folders on CPATH).
 LIST
   exit 0

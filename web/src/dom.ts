@@ -24,10 +24,16 @@ export function el(tag: string, attributes: Attributes = {}, ...children: Child[
 }
 
 /** A name of somebody's: as text, isolated from the writing around it, whole on hover if it was cut. */
-export function named(text: string, tag = "bdi"): HTMLElement {
-  const cut = shown(text);
-  return el(tag, cut === text ? {} : { title: text }, cut);
+export function named(text: string, longest = kLongest): HTMLElement {
+  const cut = shown(text, longest);
+  return el("bdi", cut === text ? {} : { title: text }, cut);
 }
+
+/** A sentence, in which names of somebody's may stand. */
+export function sentence(text: string): HTMLElement {
+  return named(text, kLongestSentence);
+}
+const kLongestSentence = 1500;
 
 const state = new Map<string, string>();
 
@@ -160,7 +166,7 @@ export function tableOf(table: Table, caption: string, most = Infinity): HTMLEle
         "tr",
         {},
         ...row.map((cell) =>
-          typeof cell === "string" ? el("td", {}, named(cell)) : el("td", { class: "number" }, format(cell)),
+          typeof cell === "string" ? el("td", {}, sentence(cell)) : el("td", { class: "number" }, format(cell)),
         ),
       ),
     );

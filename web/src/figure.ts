@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { csvOf, download, el, remember, remembered, tableOf, type Child, type Table } from "./dom.js";
+import { csvOf, download, el, format, remember, remembered, tableOf, type Child, type Table } from "./dom.js";
 import { theme } from "./theme.js";
 
 export interface FigureSpec {
@@ -30,11 +30,31 @@ export function plot(width: number, options: Plot.PlotOptions): SVGSVGElement {
     ...options,
     style: { background: t.background, color: t.text, fontFamily: "system-ui, sans-serif", fontSize: "12px" },
   });
-  return (figure instanceof SVGSVGElement ? figure : figure.querySelector("svg")) as SVGSVGElement;
+  const svg = (figure instanceof SVGSVGElement ? figure : figure.querySelector("svg")) as SVGSVGElement;
+  // The picture as a whole has a name; labels of groups within it are not allowed without a role.
+  svg.querySelectorAll("g[aria-label]").forEach((group) => {
+    group.setAttribute("data-mark", group.getAttribute("aria-label") ?? "");
+    group.removeAttribute("aria-label");
+    group.removeAttribute("aria-description");
+  });
+  return svg;
 }
 
 export function axes(x: string, y: string): { x: Plot.ScaleOptions; y: Plot.ScaleOptions } {
-  return { x: { label: x, labelAnchor: "center", nice: false }, y: { label: y, grid: true, nice: true } };
+  return { x: across(x), y: { label: y, grid: true, nice: true, tickFormat: format } };
+}
+
+/** Of steps and lags only whole ones have a name. */
+export function across(label: string): Plot.ScaleOptions {
+  const counts = /step|lag|controls chosen/.test(label);
+  const tick = (v: number) => (!counts || Number.isInteger(v) ? format(v) : "");
+  return { label, labelAnchor: "center", nice: false, tickFormat: tick };
+}
+
+/** A logarithmic axis upwards, with names at 1, 2 and 5 of every power of ten. */
+export function logarithmic(label: string): Plot.ScaleOptions {
+  const tick = (v: number) => (/^[125]/.test(v.toExponential()) && Math.abs(Number(v.toPrecision(1)) / v - 1) < 1e-9 ? format(v) : "");
+  return { label, grid: true, type: "log", tickFormat: tick };
 }
 
 /** A picture under a title, with what it shows in words, as a table, as CSV and as SVG. Drawn when it comes into view. */

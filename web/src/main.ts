@@ -1,4 +1,4 @@
-import { el, named, shown } from "./dom.js";
+import { el, named, sentence, shown } from "./dom.js";
 import { drawAll, forgetFigures, redrawAll } from "./figure.js";
 import { Live } from "./live.js";
 import type { Report } from "./record.js";
@@ -71,7 +71,7 @@ class Page {
     // The height stays while figures are drawn anew, so that the page does not jump.
     main.style.minHeight = `${main.offsetHeight}px`;
     const parts = view(record, () => this.show(record));
-    const notes = record.notes.map((note) => el("p", { class: "note" }, named(note)));
+    const notes = record.notes.map((note) => el("p", { class: "note" }, sentence(note)));
     main.replaceChildren(...notes, ...parts);
     scrollTo(0, place);
     requestAnimationFrame(() => requestAnimationFrame(() => main.style.removeProperty("min-height")));

@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "gpilot-web-"));
-const env = { ...process.env, GPILOT_WEB_SCRATCH: scratch };
+process.env.GPILOT_WEB_SCRATCH = scratch;
+const env = { ...process.env };
 if (process.argv[2]) {
   env.GPILOT = resolve(process.argv[2]);
 }
@@ -19,14 +20,22 @@ const run = (...args) => {
   return status === 0;
 };
 const wanted = process.argv[3] ?? "";
+const { browserPath } = await import("./support.mjs");
+const skipped = !browserPath && !wanted;
+if (skipped) {
+  console.error("No Chromium: the tests in a browser are left out. Install chromium (scripts/install-deps.sh web), or set CHROMIUM.");
+}
 const tests = readdirSync(here)
-  .filter((name) => name.endsWith(".test.mjs") && name.includes(wanted))
+  .filter((name) => name.endsWith(".test.mjs") && name.includes(skipped ? "unit" : wanted))
   .map((name) => join(here, name));
 if (run(join("node_modules", "typescript", "bin", "tsc"), "--noEmit")) {
   // One file after the other: they share the reports, and measure nothing that others should disturb.
   for (const test of tests) {
     run("--test", test);
   }
+}
+if (skipped && process.exitCode !== 1) {
+  process.exitCode = 77;
 }
 if (!process.env.GPILOT_WEB_KEEP) {
   rmSync(scratch, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { quantile, sorted } from "../decimate.js";
 import { checkbox, el, format, isOn, named, select, tableOf, value, type Choice } from "../dom.js";
-import { Figure, key, plot } from "../figure.js";
+import { across, Figure, key, logarithmic, plot } from "../figure.js";
 import type { ComparisonRecord, Num, Statistics } from "../record.js";
 import { strategyLook, theme } from "../theme.js";
 import { definitions } from "./model_parts.js";
@@ -98,7 +98,6 @@ export function quartiles(system: System, metric: number): Point[] {
 function curvesFigure(record: ComparisonRecord, system: System, metric: number): Figure {
   const all = quartiles(system, metric);
   const name = system.metrics[metric] ?? "";
-  let hovered: { strategy: number; trial: number } | null = null;
   const figure = new Figure({
     id: "curves",
     title: `${name} on ${system.name}`,
@@ -120,36 +119,15 @@ function curvesFigure(record: ComparisonRecord, system: System, metric: number):
           Plot.lineY(own, { x: "step", y: "median", stroke: look.colour, strokeDasharray: look.dash, strokeWidth: 2.2 }),
         );
       }
-      if (hovered) {
-        const s = system.strategies[hovered.strategy]!;
-        const look = strategyLook(s.name, hovered.strategy);
-        const trials = s.values[metric] ?? [];
-        const stride = Math.ceil(trials.length / 100);
-        trials.forEach((trial, k) => {
-          if (k % stride === 0 || k === hovered!.trial) {
-            marks.push(
-              Plot.lineY(trial.map((y, step) => ({ step, y })), {
-                x: "step",
-                y: "y",
-                stroke: look.colour,
-                strokeWidth: k === hovered!.trial ? 2 : 0.5,
-                strokeOpacity: k === hovered!.trial ? 1 : 0.55,
-              }),
-            );
-          }
-        });
-      }
-      const y: Plot.ScaleOptions = { label: name, grid: true, ...(log ? { type: "log" } : { nice: true }) };
+      const y: Plot.ScaleOptions = log ? logarithmic(name) : { label: name, grid: true, nice: true, tickFormat: format };
       const range = domain(points, log);
       const svg = plot(width, {
         height: width < 480 ? 300 : 400,
-        x: { label: "controls chosen", labelAnchor: "center" },
+        x: across("controls chosen"),
         y: range ? { ...y, domain: range, clamp: true } : y,
         marks: [Plot.ruleY(log ? [] : [0], { stroke: t.faint }), ...marks],
       });
-      follow(svg, figure, system, metric, visible, (h) => {
-        hovered = h;
-      });
+      follow(svg, figure, system, metric, visible);
       return svg;
     },
     table: () => {
@@ -187,7 +165,6 @@ function follow(
   system: System,
   metric: number,
   visible: Set<number>,
-  set: (hovered: { strategy: number; trial: number } | null) => void,
 ): void {
   const x = (svg as unknown as { scale(n: string): Plot.Scale }).scale?.("x");
   const y = (svg as unknown as { scale(n: string): Plot.Scale }).scale?.("y");
@@ -210,7 +187,6 @@ function follow(
       figure.element.querySelector(".canvas")?.after(note);
     }
     note.textContent = words;
-    set(null);
   };
   svg.addEventListener("pointermove", (event) => show(event));
   svg.addEventListener("pointerleave", () => show(null));
@@ -390,8 +366,8 @@ function timesFigure(system: System): Figure {
     draw: (width) => {
       const all = points();
       return plot(width, {
-        x: { label: "controls chosen", labelAnchor: "center" },
-        y: { label: "ms", grid: true, type: all.every((p) => p.ms === null || p.ms > 0) ? "log" : "linear" },
+        x: across("controls chosen"),
+        y: all.every((p) => p.ms === null || p.ms > 0) ? logarithmic("ms") : { label: "ms", grid: true },
         marks: shownStrategies(system).map(({ s, index }) => {
           const look = strategyLook(s.name, index);
           return Plot.lineY(all.filter((p) => p.index === index && p.ms !== null), {

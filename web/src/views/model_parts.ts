@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { el, format, named, select, tableOf, value, type Choice } from "../dom.js";
+import { el, format, named, select, sentence, tableOf, value, type Choice } from "../dom.js";
 import { axes, Figure, key, plot } from "../figure.js";
 import type { Column, ModelDescription, Slices } from "../record.js";
 import { theme } from "../theme.js";
@@ -10,10 +10,10 @@ export function modelSummary(model: ModelDescription): HTMLElement {
   const words = el("div", { class: "card" }, el("h3", {}, "What was learned"));
   const list = el("ul", { class: "equations" });
   for (const state of model.states) {
-    list.append(el("li", {}, el("code", {}, named(state.equation))));
+    list.append(el("li", {}, el("code", {}, sentence(state.equation))));
   }
   for (const output of model.outputs) {
-    list.append(el("li", {}, named(output.words)));
+    list.append(el("li", {}, sentence(output.words)));
   }
   words.append(list);
   const status = [training.status || "done", training.message, training.explanation].filter((s) => s !== "").join(". ");
@@ -58,7 +58,7 @@ export function modelSummary(model: ModelDescription): HTMLElement {
 export function definitions(entries: [string, string][]): HTMLElement {
   const list = el("dl");
   for (const [term, text] of entries) {
-    list.append(el("dt", {}, term), el("dd", {}, named(text)));
+    list.append(el("dt", {}, term), el("dd", {}, sentence(text)));
   }
   return list;
 }

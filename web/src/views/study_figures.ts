@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { buckets, extremes } from "../decimate.js";
 import { select, value, type Choice, type Table } from "../dom.js";
-import { axes, Figure, key, plot } from "../figure.js";
+import { axes, Figure, key, logarithmic, plot } from "../figure.js";
 import type { Column, Num, StudyRecord } from "../record.js";
 import { theme } from "../theme.js";
 import { calibrationFigure } from "./model_parts.js";
@@ -261,7 +261,7 @@ export function timingFigure(record: StudyRecord): Figure {
       plot(width, {
         ...axes("step", "s"),
         height: 240,
-        y: { label: "s", type: "log", grid: true },
+        y: logarithmic("s"),
         marks: curves().map((c) => Plot.line(c.values, { x: "step", y: "v", stroke: c.colour, strokeDasharray: c.dash, strokeWidth: 1.6 })),
       }),
     table: (): Table => {
