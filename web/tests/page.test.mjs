@@ -84,10 +84,10 @@ for (const kind of ["comparison", "study", "model"]) {
 test("the theme switch changes page and figures", async () => {
   const { page, context, faults } = await openPage(browser, reports.comparison, { colorScheme: "light" });
   await page.locator("#curves .canvas[data-drawn]").waitFor();
-  const look = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, document.querySelector("#curves svg").style.background]);
+  const look = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, document.querySelector("#curves .canvas svg").style.background]);
   const before = await look();
   await page.locator("#theme").click();
-  await page.waitForFunction((old) => document.querySelector("#curves svg").style.background !== old, before[1]);
+  await page.waitForFunction((old) => document.querySelector("#curves .canvas svg").style.background !== old, before[1]);
   const after = await look();
   assert.notEqual(after[0], before[0]);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
@@ -115,7 +115,7 @@ test("comparison: strategies, systems and metrics can be chosen", async () => {
   await page.locator("#show-latmi").uncheck();
   await page.waitForFunction(() => document.querySelectorAll("#curves .key li").length === 2);
   await page.locator("#metric").selectOption({ index: 1 });
-  await page.waitForFunction(() => document.querySelector("#curves-title").textContent.startsWith("one_step"));
+  await page.waitForFunction(() => document.querySelector("#curves-title").textContent.startsWith("nlpd"));
   await page.locator("#curves .canvas[data-drawn]").waitFor();
   assert.equal(await page.locator("#curves .key li").count(), 2, "the choice of strategies stays");
   assert.ok((await page.locator("#tests table").count()) >= 2, "medians, and p values against random");

@@ -92,7 +92,7 @@ export async function load(name) {
 
 /** A server of a study; `stop` ends it. */
 export async function serve(study, ...args) {
-  const child = spawn(program, ["serve", study, "--port", "0", "--format", "json", ...args], { cwd: scratch });
+  const child = spawn(program, ["serve", study, ...(args.includes("--port") ? [] : ["--port", "0"]), "--format", "json", ...args], { cwd: scratch });
   let errors = "";
   child.stderr.on("data", (text) => (errors += text));
   const said = await new Promise((resolve, reject) => {

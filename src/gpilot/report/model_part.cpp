@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "gpilot/core/error.hpp"
@@ -61,6 +64,18 @@ Box drawn_range(MatrixRef points, Index states, const Box& box) {
     }
   }
   return range;
+}
+
+/// The rows without a missing value.
+Matrix known_rows(MatrixRef points) {
+  Matrix known(points.rows(), points.cols());
+  Index count = 0;
+  for (Index n = 0; n < points.rows(); ++n) {
+    if (points.row(n).allFinite()) {
+      known.row(count++) = points.row(n);
+    }
+  }
+  return known.topRows(count);
 }
 
 struct Pair {
@@ -164,23 +179,44 @@ bool can_be_sliced(const ssm::Model& model) {
          static_cast<Index>(model.spec.states.size()) == gp.structure.states;
 }
 
-SmoothedStates smoothed_states(const ssm::Model& model, Index rows) {
+std::vector<Index> training_lengths(const ssm::Model& model) {
+  std::vector<Index> lengths;
+  for (std::size_t k = 1; k < model.starts.size(); ++k) {
+    lengths.push_back(model.starts[k] - model.starts[k - 1]);
+  }
+  return lengths;
+}
+
+SmoothedStates smoothed_states(const ssm::Model& model, const std::vector<Index>& lengths) {
   const Index D = model.gp.structure.states;
   const ssm::StatePosterior& q = model.states;
-  if (!can_be_sliced(model) || q.rows() != rows || q.states() != D) {
+  const std::vector<Index> own = training_lengths(model);
+  const bool first_rows = own.size() <= lengths.size() &&
+                          std::equal(own.begin(), own.end(), lengths.begin(), std::less_equal<>()) &&
+                          q.rows() == std::accumulate(own.begin(), own.end(), Index{0});
+  if (!can_be_sliced(model) || q.states() != D || q.rows() == 0 || !first_rows) {
     return {};
   }
   const Matrix P = ssm::marginal_covariances(q);
-  SmoothedStates states{Matrix(rows, D), Matrix(rows, D)};
-  for (Index t = 0; t < rows; ++t) {
-    states.mean.row(t) = (model.scaling.state_offset + model.scaling.state_scale.cwiseProduct(q.m.col(t))).transpose();
-    states.sd.row(t) =
-        P.middleCols(D * t, D).diagonal().cwiseMax(0.0).cwiseSqrt().cwiseProduct(model.scaling.state_scale).transpose();
+  const Index rows = std::accumulate(lengths.begin(), lengths.end(), Index{0});
+  SmoothedStates states{Matrix::Constant(rows, D, kNaN), Matrix::Constant(rows, D, kNaN)};
+  const Vector& scale = model.scaling.state_scale;
+  Index from = 0;
+  Index to = 0;
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    for (Index t = 0; t < own[k]; ++t) {
+      const auto variance = P.middleCols(D * (from + t), D).diagonal();
+      states.mean.row(to + t) = (model.scaling.state_offset + scale.cwiseProduct(q.m.col(from + t))).transpose();
+      states.sd.row(to + t) = variance.cwiseMax(0.0).cwiseSqrt().cwiseProduct(scale).transpose();
+    }
+    from += own[k];
+    to += lengths[k];
   }
   return states;
 }
 
-Json slices_json(const ssm::Model& model, MatrixRef points, const Box& box) {
+Json slices_json(const ssm::Model& model, MatrixRef all_points, const Box& box) {
+  const Matrix points = known_rows(all_points);
   const Index D = model.gp.structure.states;
   const Index I = model.gp.structure.inputs();
   if (!can_be_sliced(model) || points.cols() != I || points.rows() == 0) {

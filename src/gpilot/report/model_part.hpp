@@ -24,12 +24,15 @@ void append_prediction(Json& all, const Json& more, Index offset);
 /// Score of one predictor: {"count", "rmse", "nlpd", "coverage": [E][3], "pit": [E][10]}.
 Json score_json(const ssm::Score& score);
 
-/// States of the training rows [rows x D] in user units, mean and sd; empty where the model does not hold those of
-/// `rows` rows, or its states are its own.
+/// States as the model smooths them [rows x D], user units; NaN in rows that it has not learned from.
 struct SmoothedStates {
   Matrix mean, sd;
 };
-SmoothedStates smoothed_states(const ssm::Model& model, Index rows);
+/// `lengths` are the rows of the sequences, of which the model's are the first rows. Empty where they are not, or where
+/// the model's states are its own.
+SmoothedStates smoothed_states(const ssm::Model& model, const std::vector<Index>& lengths);
+/// The rows of the model's own sequences.
+std::vector<Index> training_lengths(const ssm::Model& model);
 
 /// Whether the transition takes a state in user units and the present control, so that it can be drawn.
 bool can_be_sliced(const ssm::Model& model);

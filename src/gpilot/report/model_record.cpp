@@ -71,7 +71,7 @@ Json model_record(const ssm::Model& model, const std::string& name, const std::v
     record["model"] = options.describe(model);
   }
   record["trace"] = list(model.report.trace, 8);
-  const SmoothedStates states = smoothed_states(model, model.states.rows());
+  const SmoothedStates states = smoothed_states(model, training_lengths(model));
   if (states.mean.rows() > 0 && model.gp.parameters.Z.rows() > 0) {
     // The file holds no controls of the training rows; the inducing points lie where those rows were.
     const ssm::Scaling& s = model.scaling;

@@ -147,7 +147,7 @@ void add_newest_model(const Study& study, const StudyRecordOptions& options, Jso
   constexpr Index kDraws = 100;
   Json ahead, free_run;
   Index offset = 0;
-  Index rows = 0;
+  std::vector<Index> lengths;
   for (const ssm::Sequence& sequence : study.data()) {
     const Index n = sequence.rows();
     append_prediction(ahead, prediction_json(predictor.ahead(sequence, 1), 0, n), offset);
@@ -158,14 +158,14 @@ void add_newest_model(const Study& study, const StudyRecordOptions& options, Jso
                         n),
         offset);
     offset += n;
-    rows += n;
+    lengths.push_back(n);
   }
   record["one_step"] = ahead;
   record["free_run"] = free_run;
-  const SmoothedStates states = smoothed_states(model, rows);
+  const SmoothedStates states = smoothed_states(model, lengths);
   if (states.mean.rows() > 0) {
     record["states"] = {{"mean", columns(states.mean)}, {"sd", columns(states.sd)}};
-    Matrix points(rows - static_cast<Index>(study.data().size()), model.gp.structure.inputs());
+    Matrix points(offset - static_cast<Index>(study.data().size()), model.gp.structure.inputs());
     Index n = 0;
     Index t = 0;
     for (const ssm::Sequence& sequence : study.data()) {

@@ -76,8 +76,9 @@ TEST_F(ComparisonRecord, OfAnUnfinishedOneShowsWhatThereIs) {
 }
 
 TEST_F(ComparisonRecord, RefusesWhatIsNone) {
-  EXPECT_NE(test::message_of<InputError>([&] { comparison_record(directory_.file("nowhere")); }).find("comparison.json"),
-            std::string::npos);
+  EXPECT_NE(
+      test::message_of<InputError>([&] { comparison_record(directory_.file("nowhere")); }).find("comparison.json"),
+      std::string::npos);
   const std::string directory = run(2);
   std::ofstream(fs::path(directory) / "comparison.json") << R"({"systems": 3})";
   EXPECT_NE(test::message_of<InputError>([&] { comparison_record(directory); }).find("not the description"),

@@ -213,7 +213,7 @@ function nearest(
   const py = (event.clientY - rect.top) * factor;
   const step = Math.round(Number(x.invert?.(px)));
   let best: Hovered | null = null;
-  let distance = 60;
+  let distance = Infinity;
   for (const strategy of visible) {
     (system.strategies[strategy]?.values[metric] ?? []).forEach((trial, k) => {
       const v = trial[step];
