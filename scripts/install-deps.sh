@@ -12,12 +12,13 @@ packages_of() {
       libnlopt-dev libtomlplusplus-dev libsqlitecpp-dev libsqlite3-dev ;;
     test) echo libgtest-dev python3 ;;
     bench) echo libbenchmark-dev ;;
+    python) echo python3-dev python3-venv python3-pip ;;
     demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
     fuzz) echo clang libclang-rt-14-dev ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, bench, demo, figures, fuzz, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, bench, python, demo, figures, fuzz, ci)" >&2
       exit 2
       ;;
   esac
@@ -38,7 +39,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not a Debian system: please install a C++20 compiler (g++ 12 or newer) and
   Fedora   cmake ninja-build ccache eigen3-devel tbb-devel boost-devel fmt-devel json-devel cli11-devel
            NLopt-devel Random123-devel tomlplusplus-devel sqlitecpp-devel gtest-devel google-benchmark-devel gnuplot
-           python3
+           python3 python3-devel
   Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt random123 tomlplusplus sqlitecpp gtest
            benchmark gnuplot python
   macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt tomlplusplus sqlitecpp
