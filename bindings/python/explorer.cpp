@@ -30,7 +30,7 @@ class Decision {
       : context_(context), model_(std::move(model)) {}
 
   Index step() const { return context_.step; }
-  nb::object model() const { return model_or_none(model_); }
+  std::optional<Model> model() const { return model_or_none(model_); }
   Vector state_mean() const { return user_state(context_.belief.mean); }
   Matrix state_covariance() const { return user_covariance(context_.belief.covariance); }
   std::pair<Vector, Vector> box() const { return {user_control(context_.box.low), user_control(context_.box.high)}; }

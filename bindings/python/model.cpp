@@ -240,8 +240,8 @@ nb::dict score(const Model& model, const ArrayIn& controls, const ArrayIn& outpu
 
 }  // namespace
 
-nb::object model_or_none(const std::shared_ptr<const ssm::Model>& model) {
-  return model ? nb::cast(Model(model)) : nb::none();
+std::optional<Model> model_or_none(const std::shared_ptr<const ssm::Model>& model) {
+  return model ? std::optional(Model(model)) : std::nullopt;
 }
 
 void bind_model(nb::module_& m) {

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 
 #include "gpilot/model.hpp"
 #include "gpilot/plan/choice.hpp"
@@ -21,7 +22,7 @@ void bind_systems(nb::module_& m);
 void bind_compare(nb::module_& m);
 
 /// A shared model as Python sees it, or None.
-nb::object model_or_none(const std::shared_ptr<const ssm::Model>& model);
+std::optional<Model> model_or_none(const std::shared_ptr<const ssm::Model>& model);
 
 /// A spec from a dict: inputs, outputs, states, dt, kernel ("se+linear"), .. as gpilot/_spec.py writes it. What is not
 /// given has its default. An emission that is not given follows from the names, as on the command line.

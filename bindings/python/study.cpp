@@ -271,9 +271,10 @@ void bind_state(nb::class_<StudyHandle>& c) {
       .def_prop_ro("steps", [](StudyHandle& self) { return list_of(self->steps(), step_dict); })
       .def_prop_ro("sequences", [](StudyHandle& self) { return list_of(self->sequences(), sequence_dict); })
       .def_prop_ro("trainings", [](StudyHandle& self) { return list_of(self->trainings(), training_dict); })
-      .def_prop_ro(
-          "pending",
-          [](StudyHandle& self) { return self->pending() != nullptr ? nb::cast(self->pending()->id) : nb::none(); })
+      .def_prop_ro("pending",
+                   [](StudyHandle& self) {
+                     return self->pending() != nullptr ? std::optional(self->pending()->id) : std::nullopt;
+                   })
       .def_prop_ro("in_sequence", [](StudyHandle& self) { return self->current_sequence() != nullptr; })
       .def_prop_ro("warnings", [](StudyHandle& self) { return self->warnings(); });
 }

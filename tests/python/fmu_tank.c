@@ -36,7 +36,29 @@ static int set(Tank* tank, const unsigned* references, size_t n, const double* v
   return 0;
 }
 
+/* FMPy looks for every function; these are not called. */
+#define STUB(name) \
+  int name(void) { return 3; }
+
 #ifdef FMI3
+/* clang-format off */
+STUB(fmi3ActivateModelPartition) STUB(fmi3CompletedIntegratorStep) STUB(fmi3DeserializeFMUState)
+STUB(fmi3EnterConfigurationMode) STUB(fmi3EnterContinuousTimeMode) STUB(fmi3EnterEventMode) STUB(fmi3EnterStepMode)
+STUB(fmi3EvaluateDiscreteStates) STUB(fmi3ExitConfigurationMode) STUB(fmi3FreeFMUState) STUB(fmi3GetAdjointDerivative)
+STUB(fmi3GetBinary) STUB(fmi3GetBoolean) STUB(fmi3GetClock) STUB(fmi3GetContinuousStateDerivatives)
+STUB(fmi3GetContinuousStates) STUB(fmi3GetDirectionalDerivative) STUB(fmi3GetEventIndicators) STUB(fmi3GetFMUState)
+STUB(fmi3GetFloat32) STUB(fmi3GetInt16) STUB(fmi3GetInt32) STUB(fmi3GetInt64) STUB(fmi3GetInt8)
+STUB(fmi3GetIntervalDecimal) STUB(fmi3GetIntervalFraction) STUB(fmi3GetNominalsOfContinuousStates)
+STUB(fmi3GetNumberOfContinuousStates) STUB(fmi3GetNumberOfEventIndicators) STUB(fmi3GetNumberOfVariableDependencies)
+STUB(fmi3GetOutputDerivatives) STUB(fmi3GetShiftDecimal) STUB(fmi3GetShiftFraction) STUB(fmi3GetString)
+STUB(fmi3GetUInt16) STUB(fmi3GetUInt32) STUB(fmi3GetUInt64) STUB(fmi3GetUInt8) STUB(fmi3GetVariableDependencies)
+STUB(fmi3InstantiateModelExchange) STUB(fmi3InstantiateScheduledExecution) STUB(fmi3SerializeFMUState)
+STUB(fmi3SerializedFMUStateSize) STUB(fmi3SetBinary) STUB(fmi3SetBoolean) STUB(fmi3SetClock)
+STUB(fmi3SetContinuousStates) STUB(fmi3SetDebugLogging) STUB(fmi3SetFMUState) STUB(fmi3SetFloat32) STUB(fmi3SetInt16)
+STUB(fmi3SetInt32) STUB(fmi3SetInt64) STUB(fmi3SetInt8) STUB(fmi3SetIntervalDecimal) STUB(fmi3SetIntervalFraction)
+STUB(fmi3SetShiftDecimal) STUB(fmi3SetShiftFraction) STUB(fmi3SetString) STUB(fmi3SetTime) STUB(fmi3SetUInt16)
+STUB(fmi3SetUInt32) STUB(fmi3SetUInt64) STUB(fmi3SetUInt8) STUB(fmi3UpdateDiscreteStates)
+/* clang-format on */
 void* fmi3InstantiateCoSimulation(const char* name, const char* token, const char* resources, int visible, int log,
                                   int events, int early, const unsigned* intermediate, size_t n, void* environment,
                                   void* logger, void* update) {
@@ -59,6 +81,16 @@ int fmi3DoStep(void* c, double now, double step, int no_set, int* event, int* te
   return 0;
 }
 #else
+/* clang-format off */
+STUB(fmi2CancelStep) STUB(fmi2CompletedIntegratorStep) STUB(fmi2DeSerializeFMUstate) STUB(fmi2EnterContinuousTimeMode)
+STUB(fmi2EnterEventMode) STUB(fmi2FreeFMUstate) STUB(fmi2GetBoolean) STUB(fmi2GetBooleanStatus)
+STUB(fmi2GetContinuousStates) STUB(fmi2GetDerivatives) STUB(fmi2GetDirectionalDerivative) STUB(fmi2GetEventIndicators)
+STUB(fmi2GetFMUstate) STUB(fmi2GetInteger) STUB(fmi2GetIntegerStatus) STUB(fmi2GetNominalsOfContinuousStates)
+STUB(fmi2GetRealOutputDerivatives) STUB(fmi2GetRealStatus) STUB(fmi2GetStatus) STUB(fmi2GetString)
+STUB(fmi2GetStringStatus) STUB(fmi2NewDiscreteStates) STUB(fmi2SerializeFMUstate) STUB(fmi2SerializedFMUstateSize)
+STUB(fmi2SetBoolean) STUB(fmi2SetContinuousStates) STUB(fmi2SetDebugLogging) STUB(fmi2SetFMUstate)
+STUB(fmi2SetInteger) STUB(fmi2SetRealInputDerivatives) STUB(fmi2SetString) STUB(fmi2SetTime)
+/* clang-format on */
 void* fmi2Instantiate(const char* name, int type, const char* guid, const char* resources, const void* functions,
                       int visible, int log) {
   return make();

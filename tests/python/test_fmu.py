@@ -39,6 +39,7 @@ FMI3 = """<?xml version="1.0" encoding="UTF-8"?>
   <CoSimulation modelIdentifier="tank" canHandleVariableCommunicationStepSize="true"/>
   <DefaultExperiment startTime="0" stopTime="10" stepSize="0.2"/>
   <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
     <Float64 name="valve" valueReference="1" causality="input" variability="continuous" start="0" min="0" max="2"/>
     <Float64 name="level" valueReference="2" causality="output" variability="continuous" initial="calculated"/>
     <Float64 name="gain" valueReference="3" causality="parameter" variability="tunable" start="1"/>

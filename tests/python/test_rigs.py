@@ -52,7 +52,7 @@ def test_process_runs_a_study_and_an_explorer(tmp_path: Path, root: Path) -> Non
 def test_process_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(gpilot.RigError):
         rigs.Process("exit 3", log=tmp_path / "log")
-    with pytest.raises(gpilot.RigError, match="nothing-of-this-name"):
+    with pytest.raises(gpilot.RigError, match="exit code 127"):
         rigs.Process("nothing-of-this-name")
 
 

@@ -41,6 +41,15 @@ def _channel(kind: str, name: str, value: Channel) -> dict[str, Any]:
         ) from error
 
 
+def _section(name: str, value: Any) -> str:
+    """A section of the file, or one for every entry of a list."""
+    if isinstance(value, list):
+        return "\n".join(f"[[{name}]]\n{tomli_w.dumps(entry)}" for entry in value)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"config: {name}: expected a mapping or a list of them, not {value!r}")
+    return f"[{name}]\n{tomli_w.dumps(value)}"
+
+
 class Config:
     """What may be done to a system, what is measured, how gpilot chooses and learns.
 
@@ -89,7 +98,7 @@ class Config:
     def _set(self, sections: Mapping[str, Any]) -> None:
         self.sections: dict[str, Any] = _plain(sections)
         """The sections of the file."""
-        self._text = tomli_w.dumps(self.sections)
+        self._text = "\n".join(_section(name, value) for name, value in self.sections.items())
         _core.check_config(self._text, "config")
 
     @classmethod

@@ -95,7 +95,7 @@ def check_outputs(name: str, outputs: Float) -> None:
 def paired(u: Any, y: Any) -> tuple[list[Float], list[Float]]:
     """Controls and outputs of every sequence, checked against each other. u may be None: there are no controls."""
     outputs = sequences("y", y)
-    controls = [np.zeros((len(rows), 0)) for rows in outputs] if u is None else sequences("u", u)
+    controls: list[Float] = [np.zeros((len(rows), 0)) for rows in outputs] if u is None else sequences("u", u)
     if u is not None and is_several(u) != is_several(y):
         raise ValueError("u, y: one is a list (several sequences) and the other is not; expected both or neither")
     if len(controls) != len(outputs):

@@ -493,9 +493,9 @@ class GPSSM:
     # Learning.
 
     def _state_names(self) -> list[str]:
-        if isinstance(self.states, bool) or not isinstance(self.states, (int, np.integer)):
-            if isinstance(self.states, str):
-                raise TypeError(f"states: expected a number or a list of names, not the text {self.states!r}")
+        if isinstance(self.states, (str, bool)):
+            raise TypeError(f"states: expected a number or a list of names, not {self.states!r}")
+        if not isinstance(self.states, (int, np.integer)):
             return [str(name) for name in self.states]
         if self.states < 1:
             raise ValueError(f"states: {self.states}, expected at least 1")
@@ -513,7 +513,7 @@ class GPSSM:
         def spread(name: str, value: Any, size: int) -> Float | None:
             if value is None:
                 return None
-            return np.full(size, float(value)) if np.isscalar(value) else data.vector(name, value, size, missing=True)
+            return np.full(size, float(value)) if np.ndim(value) == 0 else data.vector(name, value, size, missing=True)
 
         emission = None
         if self.emission is not None:

@@ -94,7 +94,7 @@ class System:
             raise ValueError(f"region: no range of {', '.join(missing)}; expected one for every state")
 
         def spread(what: str, value: Any, size: int) -> Float:
-            return np.full(size, float(value)) if np.isscalar(value) else data.vector(what, value, size)
+            return np.full(size, float(value)) if np.ndim(value) == 0 else data.vector(what, value, size)
 
         definition = {
             "name": name,
