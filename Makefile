@@ -12,7 +12,7 @@ CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cp
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build bench results paper planning format format-check tidy asan tsan fuzz install clean deps-build \
-        figures web-test deps-web deps-bench deps-demo deps-figures deps-fuzz deps-ci
+        deps-bench deps-demo deps-figures deps-fuzz deps-ci deps-python deps-web figures web-test python-test wheel docs
 
 help: ## this list
 	@echo "gpilot: make TARGET"
@@ -25,6 +25,17 @@ demo: deps-demo build ## compare strategies on a pendulum and explore it once, w
 test: deps-web $(BUILD_DIR)/build.ninja ## build and run all tests, those of the page in a browser too
 	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target $(TEST_TARGET)
 	@ctest --test-dir $(BUILD_DIR) --output-on-failure --no-tests=error --parallel $(JOBS) $(CTEST_ARGS)
+	@$(if $(filter-out release,$(PRESET))$(CTEST_ARGS),,$(MAKE) --no-print-directory python-test)
+
+python-test: deps-python ## the Python package in its own environment: install, ruff, mypy, pytest, examples (PYTEST_ARGS=)
+	@$(MAKE) --no-print-directory build
+	@JOBS=$(JOBS) scripts/python.sh test
+
+wheel: deps-python ## dist/*.whl with its shared libraries (auditwheel)
+	@JOBS=$(JOBS) scripts/python.sh wheel
+
+docs: deps-python ## build/docs: reference of the Python package and tutorials, a static site
+	@JOBS=$(JOBS) scripts/python.sh docs
 
 build: $(BUILD_DIR)/build.ninja ## the library and build/release/bin/gpilot
 	@cmake --build $(BUILD_DIR) --parallel $(JOBS) --target gpilot_cli
@@ -97,5 +108,7 @@ deps-figures:
 	@scripts/install-deps.sh figures
 deps-fuzz:
 	@scripts/install-deps.sh fuzz
+deps-python:
+	@scripts/install-deps.sh build test python
 deps-ci:
 	@scripts/install-deps.sh ci

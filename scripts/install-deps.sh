@@ -22,12 +22,13 @@ packages_of() {
     web) # a browser for the tests of the page, and letters for it to write with
       if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then echo chromium; fi
       echo fonts-dejavu-core ;;
+    python) echo python3-dev python3-venv python3-pip ;;
     demo) echo gnuplot-nox python3 ;;
     figures) echo gnuplot-nox ;;
     fuzz) echo clang libclang-rt-14-dev ;;
     ci) echo clang-format clang-tidy shellcheck ;;
     *)
-      echo "install-deps.sh: unknown group '$1' (build, test, web, bench, demo, figures, fuzz, ci)" >&2
+      echo "install-deps.sh: unknown group '$1' (build, test, web, bench, python, demo, figures, fuzz, ci)" >&2
       exit 2
       ;;
   esac
@@ -48,7 +49,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not a Debian system: please install a C++20 compiler (g++ 12 or newer) and
   Fedora   cmake ninja-build ccache eigen3-devel tbb-devel boost-devel fmt-devel json-devel cli11-devel
            NLopt-devel Random123-devel tomlplusplus-devel sqlitecpp-devel gtest-devel google-benchmark-devel gnuplot
-           python3 nodejs npm chromium
+           python3 python3-devel nodejs npm chromium
   Arch     cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt random123 tomlplusplus sqlitecpp gtest
            benchmark gnuplot python nodejs npm chromium
   macOS    brew install cmake ninja ccache eigen tbb boost fmt nlohmann-json cli11 nlopt tomlplusplus sqlitecpp

@@ -50,6 +50,13 @@ class Model {
   std::vector<ssm::Prediction> predict(const Data& data, const ssm::PredictOptions& options = {}) const;
   /// Row t predicted from the outputs up to row t - steps.
   ssm::Prediction predict_ahead(const ssm::Sequence& sequence, Index steps = 1) const;
+  /// Possible courses of the outputs, a draw each [rows x E]: runs of the kind that predict() makes its distribution
+  /// of, with measurement noise unless `noise` is false. What is uncertain about the function is the same along a
+  /// course.
+  std::vector<Matrix> sample(const ssm::Sequence& sequence, const ssm::PredictOptions& options = {},
+                             bool noise = true) const;
+  /// The learned function: the next state from each row of `states` [N x D] and `controls` [N x P].
+  ssm::NextState transition(MatrixRef states, MatrixRef controls) const;
   /// Errors, densities and coverage, beside the training mean and the linear model.
   ssm::Scoreboard score(const ssm::Sequence& sequence, const ssm::PredictOptions& options = {}) const;
 

@@ -12,6 +12,7 @@
 #include "gpilot/io/model_file.hpp"
 #include "gpilot/io/recordings.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/next_state.hpp"
 #include "gpilot/ssm/predict.hpp"
 
 namespace gpilot {
@@ -101,6 +102,20 @@ std::vector<ssm::Prediction> Model::predict(const Data& data, const ssm::Predict
 
 ssm::Prediction Model::predict_ahead(const ssm::Sequence& sequence, Index steps) const {
   return ssm::Predictor(*model_, model_->gp).ahead(sequence, steps);
+}
+
+std::vector<Matrix> Model::sample(const ssm::Sequence& sequence, const ssm::PredictOptions& options, bool noise) const {
+  return ssm::Predictor(*model_, model_->gp).sample(sequence, options, noise);
+}
+
+ssm::NextState Model::transition(MatrixRef states, MatrixRef controls) const {
+  if (model_->gp.dead_time > 0 || model_->gp.input_lags > 0) {
+    throw InputError(
+        fmt::format("transition: this model takes inputs of {} earlier row(s), which no single row of "
+                    "controls has; expected a model of present inputs alone",
+                    model_->gp.dead_time + model_->gp.input_lags));
+  }
+  return ssm::next_state(*model_, states, controls);
 }
 
 ssm::Scoreboard Model::score(const ssm::Sequence& sequence, const ssm::PredictOptions& options) const {

@@ -18,4 +18,10 @@ class NumericalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Somebody wanted the work to end before it was done: a stop flag became true. Nothing was changed.
+class Cancelled : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace gpilot

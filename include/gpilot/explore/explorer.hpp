@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -70,6 +71,10 @@ class Explorer {
   void lose_model();
   /// Trains if it is due. Returns how that went.
   std::optional<TrainingSummary> update();
+
+  /// When `*stop` becomes true, ask(), choose() and update() end with Cancelled, as if they had not been called. Null:
+  /// never. It must outlive the calls.
+  void set_stop(const std::atomic<bool>* stop);
 
   /// The newest model, or null.
   const std::shared_ptr<const ssm::Model>& model() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct Model;
 inline constexpr std::array<double, 7> kQuantileLevels{0.025, 0.05, 0.25, 0.5, 0.75, 0.95, 0.975};
 
 struct PredictOptions {
-  Index warmup = 0;        ///< rows at the beginning whose outputs are used
-  Index draws = 200;       ///< function draws; 0 is moment matching
-  std::uint64_t seed = 0;  ///< of the draws
+  Index warmup = 0;                         ///< rows at the beginning whose outputs are used
+  Index draws = 200;                        ///< function draws; 0 is moment matching
+  std::uint64_t seed = 0;                   ///< of the draws
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the prediction ends with Cancelled
 
   /// Throws InputError naming the field; `rows` is the length of the sequence.
   void validate(Index rows) const;
@@ -43,6 +45,12 @@ struct Prediction {
   static Prediction zero(Index rows, Index outputs);
   /// Sets a row to a Gaussian.
   void set_gaussian(Index row, VectorRef row_mean, VectorRef row_sd);
+};
+
+/// The learned x_{t+1} given x_t and c_t: what is known about the function, process noise apart.
+struct NextState {
+  Matrix mean;  ///< [N x D]
+  Matrix sd;    ///< [N x D]
 };
 
 /// Central intervals whose coverage is measured, in percent.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -100,6 +101,10 @@ class Study {
   void adopt(const explore::TrainingResult& result);
   /// Trains if it is due.
   void update();
+
+  /// When `*stop` becomes true, ask(), suggest() and update() end with Cancelled, and the file is as it was before.
+  /// Null: never. It must outlive the calls.
+  void set_stop(const std::atomic<bool>* stop);
 
   const std::string& path() const;
   const StudyConfig& config() const;

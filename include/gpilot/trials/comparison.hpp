@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -58,6 +59,8 @@ struct ComparisonOptions {
   /// otherwise they stay within it.
   bool wide_tests = false;
   std::vector<SystemBox> boxes;
+  /// Systems of one's own, to be named in `systems`. The directory knows them by their names alone.
+  std::vector<std::shared_ptr<const systems::System>> own_systems{};
   bool observe_states = false;  ///< systems::System::observe_states(); models are judged by the same outputs
   /// Where outputs must stay, for every system that has one of that name (see plan::make_limits).
   std::vector<plan::NamedLimit> limits{};
@@ -88,6 +91,10 @@ struct ComparisonProgress {
 /// Runs one trial, with record_failure() if it fails; nothing if it was stopped because `go_on`, asked after every
 /// step, said no.
 using RunJob = std::function<std::optional<TrialRecord>(const ComparisonJob&, const std::function<bool()>& go_on)>;
+
+/// Runs trials of simulated systems as run_comparison() does, for whoever spreads them over machines: the same bits. A
+/// trial whose training hears of options.explore.fit.stop is given up, too.
+RunJob trial_runner(const ComparisonOptions& options);
 
 struct ComparisonExecution {
   int threads = 0;                                               ///< 0 = one per core
@@ -122,5 +129,34 @@ struct ComparisonOutcome {
 /// changes nothing.
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution = {});
+
+/// The directory of a comparison whose trials are run elsewhere: by other processes, on other machines.
+///
+///   ComparisonDirectory directory(options, "comparison");
+///   for (const ComparisonJob& job : directory.left()) {
+///     directory.store(job, text);  // format_trial_record() of what trial_runner(options) gave there
+///   }
+///   directory.finish();
+///
+/// What is in the end in results.csv and summary.json, seconds apart, are the bytes that run_comparison() writes.
+class ComparisonDirectory {
+ public:
+  /// Throws InputError as run_comparison() does.
+  ComparisonDirectory(const ComparisonOptions& options, const std::string& directory);
+  ~ComparisonDirectory();
+  ComparisonDirectory(const ComparisonDirectory&) = delete;
+  ComparisonDirectory& operator=(const ComparisonDirectory&) = delete;
+
+  /// The trials that are not there yet, by their number first. `on_damaged` hears of files that cannot be read.
+  std::vector<ComparisonJob> left(const std::function<void(const std::string&)>& on_damaged = {}) const;
+  /// Keeps a record, on the disk when it returns. InputError for a text that is not, whole and sound, that of this job.
+  void store(const ComparisonJob& job, std::string_view record);
+  /// Writes results and statistics if all trials are there.
+  ComparisonOutcome finish() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace gpilot::trials

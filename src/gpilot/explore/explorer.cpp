@@ -260,7 +260,8 @@ Choice Explorer::State::decide(Index step) {
     Choice choice = online->choose(explores ? *strategy : *random, {.box = reach,
                                                                     .history = has_rows() ? &data : nullptr,
                                                                     .previous_plan = plan.rows() > 0 ? &plan : nullptr,
-                                                                    .step = step});
+                                                                    .step = step,
+                                                                    .stop = options.fit.stop});
     choice.phase = explores ? Phase::kChosen : Phase::kRandom;
     choice.step = step;
     if (!options.landscape) {
@@ -380,8 +381,15 @@ std::optional<TrainingSummary> Explorer::update() {
     return std::nullopt;
   }
   const TrainingResult result = train(*job);
+  if (job->options.stop != nullptr && *job->options.stop) {
+    throw Cancelled("the training was stopped");
+  }
   adopt(result);
   return result.summary;
+}
+
+void Explorer::set_stop(const std::atomic<bool>* stop) {
+  state_->options.fit.stop = stop;
 }
 
 const std::shared_ptr<const ssm::Model>& Explorer::model() const {

@@ -114,6 +114,7 @@ plan::Choice OnlineModel::choose(const plan::Strategy& strategy, const Decision&
   const Box inside = scaled(decision.box);
   plan::DecisionContext here =
       context(inside, decision.history != nullptr ? &scaled(*decision.history) : nullptr, decision.step);
+  here.stop = decision.stop;
   Matrix plan;
   if (decision.previous_plan != nullptr) {
     plan = rows_converted(*decision.previous_plan, [this](VectorRef c) { return scaled_control(c); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ struct Decision {
                                           ///< current sequence has only its first row
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, the next control first; null: none
   Index step = 0;                         ///< names the random streams
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// A trained model in use: what it believes about the current state, and what follows from it and the options alone,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -42,7 +43,8 @@ struct DecisionContext {
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
   const Box* range = nullptr;             ///< [E] where outputs are meant to be; infinite: anywhere; null: all of them
 
-  ModelMemo* memo = nullptr;  ///< of the model, or null
+  ModelMemo* memo = nullptr;                ///< of the model, or null
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the search for a plan ends with Cancelled
 
   /// Of the controls after the first.
   const Box& later_box() const { return whole_box != nullptr ? *whole_box : box; }

@@ -84,6 +84,9 @@ class Search {
              std::chrono::duration<double, std::milli>(Clock::now() - begin).count() > options_.milliseconds;
     };
     for (Index generation = 0; tried_ < options_.evaluations && (generation == 0 || !late()); ++generation) {
+      if (context_.stop != nullptr && *context_.stop) {
+        throw Cancelled("the search for a plan was stopped");
+      }
       // A whole generation is drawn and rolled out whatever part of the budget is left: the numbers are the same, to
       // the last bit, for any budget.
       const Matrix unit = generation == 0 ? first_generation() : next_generation(generation);

@@ -2,14 +2,9 @@
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/prediction.hpp"
 
 namespace gpilot::ssm {
-
-/// The learned x_{t+1} given x_t and c_t: what is known about the function, process noise apart. User units.
-struct NextState {
-  Matrix mean;  ///< [N x D]
-  Matrix sd;    ///< [N x D]
-};
 
 /// The next state from every row of `states` [N x D] and `controls` [N x P], user units. With z = L x' per row of the
 /// structure, E x' = L^-1 E z and var x' = diag(L^-1 diag(var z) L^-T): a declared position moves, and is uncertain,

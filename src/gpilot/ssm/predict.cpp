@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/core/random.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/ensemble.hpp"
 #include "gpilot/ssm/sensible.hpp"
@@ -75,19 +76,27 @@ double mixture_quantile(VectorRef centres, double sd, double level, double z) {
   return 0.5 * (left + right);
 }
 
+/// The outputs of an ensemble [draws x E], their spread about the median by the calibrated factors [E].
+Matrix spread_outputs(const Ensemble& ensemble, const Vector& spread) {
+  Matrix centres = ensemble.outputs();
+  for (Index e = 0; e < centres.cols(); ++e) {
+    if (spread(e) != 1.0) {
+      const double middle = central(centres.col(e)).median;
+      centres.col(e) = middle + spread(e) * (centres.col(e).array() - middle);
+    }
+  }
+  return centres;
+}
+
 /// The outputs of an ensemble. The point prediction is the median, the standard deviation that of the normal
 /// distribution with the same central 90 %: some draws of a function learned from little are unstable, and a mean over
 /// draws is theirs alone. Trajectories that diverged count at the limit.
 void set_mixture(const Ensemble& ensemble, const Filter& filter, const Vector& spread, VectorRef y, Index row,
                  Prediction& prediction) {
   const Parameters& p = filter.transition().parameters();
-  Matrix centres = ensemble.outputs();
+  const Matrix centres = spread_outputs(ensemble, spread);
   for (Index e = 0; e < centres.cols(); ++e) {
     const double noise_sd = spread(e) * std::exp(0.5 * p.log_r(e));
-    if (spread(e) != 1.0) {
-      const double middle = central(centres.col(e)).median;
-      centres.col(e) = middle + spread(e) * (centres.col(e).array() - middle);
-    }
     for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
       prediction.quantiles[k](row, e) =
           mixture_quantile(centres.col(e), noise_sd, kQuantileLevels[k], normal_quantiles()[k]);
@@ -153,6 +162,24 @@ void set_belief(const Filter& filter, const StateBelief& belief, const Vector& s
   }
 }
 
+void check_stop(const PredictOptions& options) {
+  if (options.stop != nullptr && *options.stop) {
+    throw Cancelled("the prediction was stopped");
+  }
+}
+
+/// Adds the outputs of one row, of all draws, in the user's units.
+void add_sampled_row(const Matrix& centres, const Vector& noise_sd, const Scaling& scaling,
+                     std::vector<RandomStream>& noise, Index row, std::vector<Matrix>& samples) {
+  for (std::size_t n = 0; n < samples.size(); ++n) {
+    Vector y = centres.row(static_cast<Index>(n)).transpose();
+    if (noise_sd.size() > 0) {
+      y += noise_sd.cwiseProduct(noise[n].normal_vector(y.size()));
+    }
+    samples[n].row(row) = (scaling.output_offset + scaling.output_scale.cwiseProduct(y)).transpose();
+  }
+}
+
 }  // namespace
 
 void PredictOptions::validate(Index rows) const {
@@ -201,6 +228,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
   const auto y = [&](Index t) { return Vector(s.outputs.row(t).transpose()); };
   StateBelief belief = filter.initial(s.broad_start);
   for (Index t = 0; t < options.warmup; ++t) {
+    check_stop(options);
     if (t > 0) {
       advance(filter, belief, s.controls.row(t - 1).transpose());
     }
@@ -212,6 +240,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
     DrawnFunctions functions(transition_, options.draws, options.seed);
     Ensemble ensemble(functions, belief, options.seed);
     for (Index t = options.warmup; t < s.rows(); ++t) {
+      check_stop(options);
       if (t > 0) {
         Vector x(transition_.structure().states);
         for (Index d = 0; d < x.size(); ++d) {
@@ -225,6 +254,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
     prediction.diverged = std::ranges::count(ensemble.diverged(), true);
   } else {
     for (Index t = options.warmup; t < s.rows(); ++t) {
+      check_stop(options);
       if (t > 0) {
         beyond.step(belief.mean, s.controls.row(t - 1).transpose(), t);
         prediction.diverged |= advance(filter, belief, s.controls.row(t - 1).transpose()) ? 0 : 1;
@@ -234,6 +264,43 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
   }
   to_user(prediction);
   return prediction;
+}
+
+std::vector<Matrix> Predictor::sample(const Sequence& sequence, const PredictOptions& options, bool noise) const {
+  options.validate(sequence.rows());
+  if (options.draws < 1) {
+    throw InputError(fmt::format("draws: {}, expected at least 1 to sample", options.draws));
+  }
+  const Sequence s = checked(sequence);
+  const Filter filter(transition_, nodes_);
+  const Parameters& p = transition_.parameters();
+  const Vector output_sd = noise ? Vector((0.5 * p.log_r.array()).exp()) : Vector();
+  std::vector<Matrix> samples(static_cast<std::size_t>(options.draws), Matrix(s.rows(), s.outputs.cols()));
+  std::vector<RandomStream> streams;
+  for (Index n = 0; n < options.draws; ++n) {
+    streams.emplace_back(options.seed, Purpose::kOutputNoise, static_cast<std::uint32_t>(n));
+  }
+  DrawnFunctions functions(transition_, options.draws, options.seed);
+  StateBelief belief = filter.initial(s.broad_start);
+  for (Index t = 0; t < options.warmup; ++t) {
+    check_stop(options);
+    if (t > 0) {
+      advance(filter, belief, s.controls.row(t - 1).transpose());
+    }
+    filter.update(belief, s.outputs.row(t).transpose());
+    const Ensemble here(functions, belief, options.seed);
+    add_sampled_row(here.outputs(), output_sd, scaling_, streams, t, samples);
+  }
+  Ensemble ensemble(functions, belief, options.seed);
+  for (Index t = options.warmup; t < s.rows(); ++t) {
+    check_stop(options);
+    if (t > 0) {
+      ensemble.advance(s.controls.row(t - 1).transpose());
+    }
+    add_sampled_row(spread_outputs(ensemble, spread_), noise ? Vector(spread_.cwiseProduct(output_sd)) : output_sd,
+                    scaling_, streams, t, samples);
+  }
+  return samples;
 }
 
 Prediction Predictor::ahead(const Sequence& sequence, Index steps) const {

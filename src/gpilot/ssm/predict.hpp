@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "gpilot/core/types.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/data.hpp"
@@ -26,6 +28,10 @@ class Predictor {
   /// Rows before `warmup` hold the filtered estimate, which has seen their outputs; later rows use the controls alone.
   /// Without a warm-up the run begins with p(x_0), and row 0 is predicted from it.
   Prediction free_run(const Sequence& sequence, const PredictOptions& options) const;
+
+  /// The runs that free_run() makes its distribution of: for each draw the outputs [rows x E], with their measurement
+  /// noise unless `noise` is false. Rows before the warm-up are draws of the filtered outputs, row by row.
+  std::vector<Matrix> sample(const Sequence& sequence, const PredictOptions& options, bool noise) const;
 
   /// Row t is predicted from the outputs up to row t - steps (from p(x_0) where there are none); moment matching.
   Prediction ahead(const Sequence& sequence, Index steps) const;

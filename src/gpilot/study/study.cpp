@@ -313,8 +313,17 @@ void Study::adopt(const explore::TrainingResult& result) {
 
 void Study::update() {
   if (const std::optional<explore::TrainingJob> job = due_training()) {
-    adopt(explore::train(*job));
+    const explore::TrainingResult result = explore::train(*job);
+    if (job->options.stop != nullptr && *job->options.stop) {
+      throw Cancelled("the training was stopped");
+    }
+    adopt(result);
   }
+}
+
+void Study::set_stop(const std::atomic<bool>* stop) {
+  state_->stop = stop;
+  state_->explorer.set_stop(stop);
 }
 
 bool is_study(const std::string& path) {

@@ -67,6 +67,7 @@ void Study::State::load() {
 
 void Study::State::replay(const std::optional<std::string>& model) {
   explorer = explore::Explorer(config.model, config.box, config.explore);
+  explorer.set_stop(stop);
   retell(explorer, std::numeric_limits<Index>::max(), {});
   if (model) {
     take_model(*model);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,7 @@ struct Study::State {
   Access access;
   std::string unusable;        ///< why this object can no longer write, if it cannot
   explore::Explorer explorer;  ///< is told all that was told
+  const std::atomic<bool>* stop = nullptr;
 
   void require_writable() const;
   void require_none_pending() const;

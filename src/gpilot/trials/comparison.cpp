@@ -37,8 +37,12 @@ struct TestBench {
         evaluation(*system, options.angles, options.wide_tests ? TestRange::kWide : TestRange::kRegion) {}
 };
 
-/// Runs trials of the comparison by run_trial().
+}  // namespace
+
 RunJob trial_runner(const ComparisonOptions& options) {
+  if (options.rig) {
+    throw InputError("rig: trials of a rig are run where it is, by run_comparison(); expected simulated systems");
+  }
   const auto benches = std::make_shared<std::map<std::string, TestBench>>();
   for (const std::string& name : options.systems) {
     std::unique_ptr<systems::System> system = compared_system(options, name);
@@ -61,6 +65,8 @@ RunJob trial_runner(const ComparisonOptions& options) {
       });
     } catch (const NumericalError& error) {
       record_failure(record, common.explore.steps, error.what());
+    } catch (const Cancelled&) {
+      return std::nullopt;
     }
     if (std::ssize(record.steps) <= common.explore.steps) {
       return std::nullopt;
@@ -68,6 +74,8 @@ RunJob trial_runner(const ComparisonOptions& options) {
     return record;
   };
 }
+
+namespace {
 
 /// The trials of a comparison, those done and those to do.
 class Jobs {
@@ -221,6 +229,48 @@ ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::st
   ComparisonOutcome outcome = jobs.finish();
   outcome.tests = bench ? bench->describe() : "";
   return outcome;
+}
+
+struct ComparisonDirectory::State {
+  ComparisonOptions options;
+  std::string path;
+  ComparisonStore store;
+};
+
+ComparisonDirectory::ComparisonDirectory(const ComparisonOptions& options, const std::string& directory) {
+  options.validate();
+  if (options.rig) {
+    throw InputError("rig: trials of a rig are run where it is, by run_comparison(); expected simulated systems");
+  }
+  state_ = std::make_unique<State>(State{options, directory, ComparisonStore(options, directory)});
+}
+
+ComparisonDirectory::~ComparisonDirectory() = default;
+
+std::vector<ComparisonJob> ComparisonDirectory::left(const std::function<void(const std::string&)>& on_damaged) const {
+  std::vector<ComparisonJob> jobs;
+  for (const ComparisonJob& job : comparison_jobs(state_->options)) {
+    std::string why;
+    if (state_->store.has(job) && state_->store.load(job, why)) {
+      continue;
+    }
+    if (!why.empty() && on_damaged) {
+      on_damaged(why);
+    }
+    jobs.push_back(job);
+  }
+  // All strategies advance together, so that one that is interrupted has trials of each.
+  std::ranges::stable_sort(jobs, {}, &ComparisonJob::trial);
+  return jobs;
+}
+
+void ComparisonDirectory::store(const ComparisonJob& job, std::string_view record) {
+  state_->store.store(job, parse_trial_record(record, "record", job, state_->options.explore.steps));
+}
+
+ComparisonOutcome ComparisonDirectory::finish() const {
+  const std::atomic<bool> nothing_more{true};
+  return run_comparison(state_->options, state_->path, {.stop = &nothing_more});
 }
 
 }  // namespace gpilot::trials

@@ -14,6 +14,12 @@ namespace gpilot::trials {
 
 namespace {
 
+/// A system as it is before the comparison changes anything about it.
+std::unique_ptr<systems::System> plain_system(const ComparisonOptions& options, const std::string& name) {
+  const auto own = std::ranges::find(options.own_systems, name, [](const auto& system) { return system->spec().name; });
+  return own != options.own_systems.end() ? (*own)->clone() : systems::make_system(name);
+}
+
 /// Not empty, no name twice, all known to `make`, which throws.
 void check_names(std::string_view field, const std::vector<std::string>& names,
                  const std::function<void(const std::string&)>& make) {
@@ -34,11 +40,12 @@ void check_count(std::string_view field, Index value, Index lowest, Index highes
   }
 }
 
-void check_box(const SystemBox& entry, const std::vector<std::string>& systems) {
+void check_box(const ComparisonOptions& options, const SystemBox& entry) {
+  const std::vector<std::string>& systems = options.systems;
   if (std::ranges::find(systems, entry.system) == systems.end()) {
     throw InputError("box: " + unknown_name_message("system of the comparison", entry.system, systems));
   }
-  systems::make_system(entry.system)->set_control_box(entry.box);
+  plain_system(options, entry.system)->set_control_box(entry.box);
   for (Index i = 0; i < entry.box.low.size(); ++i) {
     if (entry.box.low(i) == entry.box.high(i)) {
       throw InputError(fmt::format("box of {}: [{}, {}] leaves nothing to choose, expected low < high", entry.system,
@@ -103,7 +110,7 @@ void check_rig(const ComparisonOptions& options) {
 
 void ComparisonOptions::validate() const {
   if (!rig) {
-    check_names("systems", systems, [](const std::string& name) { systems::make_system(name); });
+    check_names("systems", systems, [this](const std::string& name) { plain_system(*this, name); });
   }
   check_names("strategies", strategies, [](const std::string& name) { plan::make_strategy(name); });
   constexpr Index kMost = 1'000'000;  // records of all trials are held in memory in the end
@@ -121,7 +128,7 @@ void ComparisonOptions::validate() const {
   }
   std::vector<std::string> seen;
   for (const SystemBox& entry : boxes) {
-    check_box(entry, systems);
+    check_box(*this, entry);
     if (std::ranges::find(seen, entry.system) != seen.end()) {
       throw InputError(fmt::format("box: {} has two", entry.system));
     }
@@ -131,7 +138,7 @@ void ComparisonOptions::validate() const {
 }
 
 std::unique_ptr<systems::System> compared_system(const ComparisonOptions& options, const std::string& name) {
-  std::unique_ptr<systems::System> system = systems::make_system(name);
+  std::unique_ptr<systems::System> system = plain_system(options, name);
   if (const auto given = std::ranges::find(options.boxes, name, &SystemBox::system); given != options.boxes.end()) {
     system->set_control_box(given->box);
   }

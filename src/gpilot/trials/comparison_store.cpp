@@ -43,8 +43,7 @@ Json boxes_of(const ComparisonOptions& options) {
     return boxes;
   }
   for (const std::string& system : options.systems) {
-    const auto given = std::ranges::find(options.boxes, system, &SystemBox::system);
-    const Box box = given == options.boxes.end() ? systems::make_system(system)->spec().control_box : given->box;
+    const Box box = compared_system(options, system)->spec().control_box;
     boxes[system] = {{"low", to_list(box.low)}, {"high", to_list(box.high)}};
   }
   return boxes;

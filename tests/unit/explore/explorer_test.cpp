@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -446,6 +447,21 @@ TEST(Explorer, WrongAnswersChangeNothing) {
   EXPECT_THROW(explorer.tell(one, Vector::Zero(2)), InputError);
   EXPECT_THROW(explorer.tell(one, Vector::Constant(1, std::numeric_limits<double>::infinity())), InputError);
   EXPECT_EQ(explorer.measurements(), kInitial);
+}
+
+TEST(Explorer, WhatIsStoppedIsAsIfItHadNotBeenCalled) {
+  std::atomic<bool> stop{true};
+  Explorer explorer = toy_explorer(toy_options("imse"));
+  explorer.set_stop(&stop);
+  EXPECT_THROW(explorer.ask(), Cancelled);  // the training
+  EXPECT_EQ(explorer.model(), nullptr);
+  explorer.set_stop(nullptr);
+  explorer.update();
+  explorer.set_stop(&stop);
+  EXPECT_THROW(explorer.ask(), Cancelled);  // the search
+  stop = false;
+  Explorer undisturbed = toy_explorer(toy_options("imse"));
+  EXPECT_EQ(explorer.ask().control, undisturbed.ask().control);
 }
 
 }  // namespace

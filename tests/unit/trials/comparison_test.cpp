@@ -12,6 +12,7 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
+#include "gpilot/systems/system.hpp"
 #include "support/message_of.hpp"
 
 namespace gpilot::trials {
@@ -445,6 +446,47 @@ TEST_F(ComparisonDirectory, AnotherFailureEndsTheComparison) {
   };
   EXPECT_EQ(message_of<std::runtime_error>([&] { run_comparison(small_options(), path(), execution); }), "disk full");
   EXPECT_EQ(fake.runs, 1);
+}
+
+TEST_F(ComparisonDirectory, TrialsRunElsewhereGiveTheSameBytes) {
+  const ComparisonOptions options = small_options();
+  FakeTrials trials;
+  run_comparison(options, path("here"), trials.execution());
+
+  trials::ComparisonDirectory elsewhere(options, path("there"));
+  const std::vector<ComparisonJob> jobs = elsewhere.left();
+  ASSERT_EQ(jobs.size(), comparison_jobs(options).size());
+  EXPECT_EQ(jobs[1].trial, 0U);  // all strategies advance together
+  for (const ComparisonJob& job : jobs) {
+    EXPECT_FALSE(elsewhere.finish().summary);
+    elsewhere.store(job, format_trial_record(job, made_up(job, options.explore.steps)));
+  }
+  EXPECT_TRUE(elsewhere.left().empty());
+  EXPECT_TRUE(elsewhere.finish().summary);
+  EXPECT_EQ(content(path("there") + "/results.csv"), content(path("here") + "/results.csv"));
+  EXPECT_THROW(elsewhere.store(jobs[0], "{"), InputError);
+  EXPECT_THROW(elsewhere.store(jobs[0], format_trial_record(jobs[1], made_up(jobs[1], 6))), InputError);
+}
+
+TEST_F(ComparisonDirectory, ASystemOfOnesOwnIsComparedByItsName) {
+  std::unique_ptr<systems::System> heavy = systems::make_system("pendulum");
+  heavy->set_parameter("m", 0.2);
+  ComparisonOptions options{.systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}};
+  const auto first_value = [&] {
+    const auto record = trial_runner(options)({"pendulum", "random", 0}, [] { return true; });
+    return record.value().steps.front().values.front();
+  };
+  const double plain = first_value();
+  options.own_systems.push_back(std::move(heavy));
+  options.validate();
+  EXPECT_NE(first_value(), plain);
+}
+
+TEST_F(ComparisonDirectory, ATrialWhoseTrainingIsStoppedIsGivenUp) {
+  const std::atomic<bool> stop{true};
+  ComparisonOptions options{.systems = {"kink"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}};
+  options.explore.fit.stop = &stop;
+  EXPECT_FALSE(trial_runner(options)({"kink", "random", 0}, [] { return true; }));
 }
 
 }  // namespace

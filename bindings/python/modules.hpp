@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <optional>
+
+#include "gpilot/model.hpp"
+#include "gpilot/plan/choice.hpp"
+
+/// The parts of the module, a function each; module.cpp calls them in this order.
+namespace gpilot::python {
+
+namespace nb = nanobind;
+
+void bind_data(nb::module_& m);
+void bind_model(nb::module_& m);
+void bind_explorer(nb::module_& m);
+void bind_study(nb::module_& m);
+void bind_rig(nb::module_& m);
+void bind_systems(nb::module_& m);
+void bind_compare(nb::module_& m);
+
+/// A shared model as Python sees it, or None.
+std::optional<Model> model_or_none(const std::shared_ptr<const ssm::Model>& model);
+
+/// A spec from a dict: inputs, outputs, states, dt, kernel ("se+linear"), .. as gpilot/_spec.py writes it. What is not
+/// given has its default. An emission that is not given follows from the names, as on the command line.
+ssm::ModelSpec spec_from(const nb::dict& values);
+
+}  // namespace gpilot::python
