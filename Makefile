@@ -75,7 +75,7 @@ tidy: deps-build deps-ci ## clang-tidy against the stored counts (ci/tidy-baseli
 	@JOBS=$(JOBS) ci/tidy.sh
 
 asan: ## unit tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory test PRESET=asan CTEST_ARGS="-L unit $(CTEST_ARGS)"
+	@$(MAKE) --no-print-directory test PRESET=asan TEST_TARGET=unit_tests CTEST_ARGS="-L unit $(CTEST_ARGS)"
 
 tsan: ## tests with "Thread" in their name under ThreadSanitizer; builds only those
 	@$(MAKE) --no-print-directory test PRESET=tsan TEST_TARGET=gpilot_unit_tests CTEST_ARGS="-R Thread $(CTEST_ARGS)"

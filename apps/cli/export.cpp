@@ -94,7 +94,7 @@ std::shared_ptr<const ssm::Model> model_of(const study::Study& study, const std:
   if (step > static_cast<Index>(study.steps().size())) {
     throw InputError(fmt::format("--step: {}, but the study has {} step(s)", step, study.steps().size()));
   }
-  const std::shared_ptr<const ssm::Model> model = study.model_at(step);
+  std::shared_ptr<const ssm::Model> model = study.model_at(step);
   if (!model) {
     throw InputError(fmt::format("{}: there was no model yet after step {}", study.path(), step));
   }

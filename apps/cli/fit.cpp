@@ -36,6 +36,22 @@ std::optional<double> given_dt(const FitArguments& arguments) {
   return arguments.dt.empty() ? std::nullopt : std::optional(parse_number("--dt", arguments.dt));
 }
 
+/// Says which inputs never change: a fit would tell nothing of them.
+void note_constant_inputs(const ssm::Dataset& data, const ssm::ModelSpec& spec) {
+  for (std::size_t p = 0; p < spec.inputs.size(); ++p) {
+    const auto column = static_cast<Index>(p);
+    const double value = data.front().controls(0, column);
+    const bool constant = std::ranges::all_of(data, [&](const ssm::Sequence& s) {
+      const auto u = s.controls.col(column).array();
+      return (u == value || u.isNaN()).all();
+    });
+    if (constant) {
+      print_note(fmt::format("the input '{}' is {} in all rows: nothing can be learned of what it does", spec.inputs[p],
+                             value));
+    }
+  }
+}
+
 /// Reads every file; sets the time step of the model.
 ssm::Dataset read_data(const FitArguments& arguments, ssm::ModelSpec& spec) {
   ssm::Dataset data;
@@ -58,7 +74,11 @@ ssm::Dataset read_data(const FitArguments& arguments, ssm::ModelSpec& spec) {
     }
     print_note(note);
   }
+  if (!first->dt) {
+    print_note("no column of times (t): rows are taken to be 1 s apart; --dt says otherwise");
+  }
   spec.dt = first->dt.value_or(1.0);
+  note_constant_inputs(data, spec);
   return data;
 }
 
@@ -70,6 +90,11 @@ struct TrainingData {
 
 /// Reads or scans every file; sets the time step of the model.
 TrainingData open_data(const FitArguments& arguments, bool by_batches, ssm::ModelSpec& spec) {
+  for (const std::string& name : spec.outputs) {
+    if (std::ranges::find(spec.inputs, name) != spec.inputs.end()) {
+      throw InputError(fmt::format("--outputs: the column '{}' is an input already, expected another one", name));
+    }
+  }
   TrainingData data;
   if (!by_batches) {
     data.held = read_data(arguments, spec);

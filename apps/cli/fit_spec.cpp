@@ -189,7 +189,7 @@ void parse_ranges(const Names& texts, ModelSpec& spec) {
       if (!(low < high)) {
         throw InputError(fmt::format("--range: the range of '{}' is empty: {} is not below {}", name, low, high));
       }
-      std::erase_if(spec.ranges, [&](const ssm::Range& range) { return range.name == name; });
+      std::erase_if(spec.ranges, [name = name](const ssm::Range& range) { return range.name == name; });
       spec.ranges.push_back({name, low, high});
     }
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace gpilot::cli {
@@ -23,7 +24,7 @@ int percent_of(double fraction) {
 ProgressLine::ProgressLine(bool verbose) : terminal_(::isatty(STDERR_FILENO) == 1), verbose_(verbose) {}
 
 std::string describe_seconds(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   constexpr long kMinute = 60;
   constexpr long kHour = 3600;
   if (whole < 2 * kMinute) {

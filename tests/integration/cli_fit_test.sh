@@ -164,7 +164,7 @@ printf 't,c,y_th\n' >empty.csv
 printf 't,c,y_th\n0,1,2\n' >single.csv
 sed '1!s/^\([0-9.]*\),/\1e1,/' b.csv >slow.csv
 head -c 3000 a.json >cut.json
-sed 's/"version": 3,/"version": 4,/' a.json >future.json
+sed 's/"version": 4,/"version": 5,/' a.json >future.json
 printf 'th,c\n0,0\n' >lacking.csv
 printf 'th,th_dot,c\n0,,0\n' >gap.csv
 expect_refused "--output is required" "${fit[@]}"
@@ -220,12 +220,34 @@ expect_refused "it is a directory" "${fit[@]}" -o .
 expect_refused "standard output" "${fit[@]}" -o -
 expect_refused "differs from the model given with --from" fit cart.csv --inputs c --outputs y_th,y_p --from a.json -o x.json
 expect_refused "cut.json: damaged model file: it ends at byte 3000" show cut.json
-expect_refused "future.json: written by a newer gpilot (format version 4" show future.json
+expect_refused "future.json: written by a newer gpilot (format version 5" show future.json
+sed 's/"dt": 0.1/"dt": 0.2/' a.json >changed.json
+expect_refused "changed.json: damaged model file: checksum: a value in the file is not what was stored" show changed.json
 expect_refused "looks like a CSV file" show a.csv
 expect_refused "cannot read" show none.json
 expect_refused "lacking.csv: there is no column 'th_dot' for the state" transition a.json lacking.csv -o x.csv
 expect_refused "gap.csv:2: column 'th_dot' has no value" transition a.json gap.csv -o x.csv
 expect_refused "has a column 'th_next_mean' already" transition a.json f.csv -o x.csv
 expect_refused "no directory 'nowhere'" transition a.json grid.csv -o nowhere/x.csv
+
+# Data that tell little, or nothing: said, not guessed.
+printf 't,u,y\n' >still.csv
+printf 'u,y\n' >untimed.csv
+printf 't u y\n' >blanks.csv
+for k in $(seq 0 13); do
+  echo "$k,$((k * k % 7)),1" >>still.csv
+  echo "1,$((k * k % 7))" >>untimed.csv
+  echo "$k $((k % 3)) $((k * k % 7))" >>blanks.csv
+done
+iconv -f UTF-8 -t UTF-16 still.csv >wide.csv
+io=(--inputs u --outputs y --linear)
+expect_refused "output 'y': it is 1 in all rows, so that there is no motion to learn" fit still.csv "${io[@]}" -o x.json
+expect_refused "--outputs: the column 'u' is an input already" fit still.csv --inputs u --outputs y,u --linear -o x.json
+expect_refused "expected columns separated by commas, semicolons or tabs" fit blanks.csv "${io[@]}" -o x.json
+expect_refused "wide.csv: it looks like UTF-16 or a binary file, expected text in UTF-8" fit wide.csv "${io[@]}" -o x.json
+"$program" fit untimed.csv "${io[@]}" -o untimed.json >untimed.txt 2>untimed.err
+expect_line "note: no column of times (t): rows are taken to be 1 s apart; --dt says otherwise" untimed.err
+expect_line "note: the input 'u' is 1 in all rows: nothing can be learned of what it does" untimed.err
+expect_line "not judged" untimed.txt # 14 rows are too few to leave any out; that is no failure
 
 finish

@@ -7,9 +7,9 @@ taken for what was measured.
 A file counts as:
   told       the program refuses it, or (a trial, a model in a study) says that it is damaged, and names the file
   unharmed   it is read, and everything it holds is as before
-  another    a model or a CSV file that is read as another one: these have no checksums. Never a study or a trial
-Anything else is a failure: a crash, an exit code that is none of the program's own, a study or trial that holds another
-value without a word.
+  another    a CSV file that is read as another one: it has no checksum. Never a study, a trial or a model
+Anything else is a failure: a crash, an exit code that is none of the program's own, a study, trial or model that holds
+another value without a word.
 """
 import argparse
 import collections
@@ -152,7 +152,8 @@ class Model:
         code, out, errors = run(arguments, "score", self.name, "test.csv", "--draws", "0", "--format", "json",
                                 folder=folder)
         require(code == 0 or errors, "an error without a word")
-        return "told" if code != 0 else "unharmed" if out == self.sound else "another"
+        require(code != 0 or out == self.sound, "a model that was changed is taken for sound")
+        return "told" if code != 0 else "unharmed"
 
 
 class Csv:

@@ -33,7 +33,7 @@ namespace gpilot::explore {
 class Explorer {
  public:
   /// Throws InputError for an empty box, an unknown strategy (with the nearest name) or wrong shapes.
-  Explorer(ssm::ModelSpec spec, Box box, ExploreOptions options);
+  Explorer(ssm::ModelSpec spec, Box box, const ExploreOptions& options);
   /// The same with a strategy of one's own instead of the one that the options name.
   Explorer(ssm::ModelSpec spec, Box box, ExploreOptions options, std::unique_ptr<plan::Strategy> strategy);
   ~Explorer();

@@ -19,6 +19,7 @@ struct TrainingJob {
   ssm::ModelSpec spec;
   inference::FitOptions options;
   std::shared_ptr<const ssm::Model> previous;
+  Index corrections = 0;  ///< of a study, that the data have seen
 };
 
 /// How a training went.
@@ -34,6 +35,7 @@ struct TrainingSummary {
 struct TrainingResult {
   TrainingSummary summary;
   std::shared_ptr<const ssm::Model> model;  ///< null if the training failed
+  Index corrections = 0;                    ///< as in the job
 };
 
 /// Trains. A training that fails costs its improvement, not the exploration: then there is no model, and the summary

@@ -97,7 +97,8 @@ class Study {
 
   /// What the next training would learn from, if one is due.
   std::optional<explore::TrainingJob> due_training() const;
-  /// Takes the result of train(due_training()): the newest model decides from now on.
+  /// Takes the result of train(due_training()): the newest model decides from now on. Throws InputError where something
+  /// that it learned from was corrected since the training began: nothing of it is kept.
   void adopt(const explore::TrainingResult& result);
   /// Trains if it is due.
   void update();

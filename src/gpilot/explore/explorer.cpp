@@ -276,7 +276,7 @@ Choice Explorer::State::decide(Index step) {
   }
 }
 
-Explorer::Explorer(ssm::ModelSpec spec, Box box, ExploreOptions options)
+Explorer::Explorer(ssm::ModelSpec spec, Box box, const ExploreOptions& options)
     : Explorer(std::move(spec), std::move(box), options, plan::make_strategy(options.strategy)) {}
 
 Explorer::Explorer(ssm::ModelSpec spec, Box box, ExploreOptions options, std::unique_ptr<plan::Strategy> strategy)

@@ -13,6 +13,7 @@ TrainingResult train(const TrainingJob& job) {
   TrainingResult result;
   TrainingSummary& summary = result.summary;
   summary.after_step = job.after_step;
+  result.corrections = job.corrections;
   try {
     result.model =
         std::make_shared<const ssm::Model>(inference::fit(job.data, job.spec, job.options, job.previous.get()));

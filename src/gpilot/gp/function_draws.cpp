@@ -92,8 +92,8 @@ void FunctionDraws::evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values) {
     angle_.noalias() = omega_.middleCols(I * n, I) * Xs.row(n).transpose();
     // Sines in single precision are vectorised and err by 1e-7, far below the nugget's standard deviation (1e-4), once
     // the angle is reduced: a Matern-1/2 has frequencies beyond any bound.
-    const Eigen::ArrayXf reduced = (angle_.array() - kTurn * (angle_.array() / kTurn).round()).cast<float>();
-    values(n) = (cos_.col(n).array() * reduced.cos() + sin_.col(n).array() * reduced.sin()).sum();
+    reduced_ = (angle_.array() - kTurn * (angle_.array() / kTurn).round()).cast<float>();
+    values(n) = (cos_.col(n).array() * reduced_.cos() + sin_.col(n).array() * reduced_.sin()).sum();
   }
 }
 

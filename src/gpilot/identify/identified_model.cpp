@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/version.hpp"
 #include "gpilot/identify/structure_search.hpp"
@@ -67,7 +68,8 @@ Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dyna
     const FittedCandidate linear = fit_linear_candidate(half, judged.choice.linear, options_);
     const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_,
                                                     {.iterations = options_.iterations, .coarse = true});
-    forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed);
+    forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed,
+                       ssm::Detail::kDistribution);
   } catch (const NumericalError&) {  // the blocks left out must do
   } catch (const InputError&) {      // the order is more than half the rows bear
   }
@@ -75,7 +77,8 @@ Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dyna
     return Vector::Ones(E);
   }
   forward.absolute.resize(static_cast<std::size_t>(E));
-  const ValidationErrors own = validate(spec_, whole_.scaling, dynamics, data_, halves.front(), unit_, options_.seed);
+  const ValidationErrors own = validate(spec_, whole_.scaling, dynamics, data_, halves.front(), unit_, options_.seed,
+                                        ssm::Detail::kDistribution);
   const auto rows = static_cast<double>(this->rows());
   const ssm::Structure& s = dynamics.structure;
   const auto fitted = static_cast<double>(s.features() + s.inputs() + 1);
@@ -101,7 +104,7 @@ void StructureSearch::describe(const FoundStructures& found, const FittedCandida
     r.candidates.push_back({.name = j.choice.name(),
                             .bound = j.bound,
                             .predictive_density = std::numeric_limits<double>::quiet_NaN(),
-                            .validation = j.validation});
+                            .validation = judge.quarters_.empty() ? kNaN : j.validation});
   }
   r.chosen = chosen.choice.name();
   r.bound = candidate.bound;

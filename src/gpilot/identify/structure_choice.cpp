@@ -217,7 +217,7 @@ std::string StructureChoice::name() const {
   return fmt::format("linear, {} states{}", linear.order, dead);
 }
 
-Problem::Problem(ssm::Dataset data, const ssm::ModelSpec& spec) {
+Problem::Problem(const ssm::Dataset& data, const ssm::ModelSpec& spec) {
   ssm::ModelSpec columns = spec;  // states are nobody's business here
   columns.states = {"x"};
   columns.C = Matrix::Zero(static_cast<Index>(spec.outputs.size()), 1);

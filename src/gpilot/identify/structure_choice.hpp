@@ -23,7 +23,7 @@ struct StructureChoice {
 
 /// Training data of a fold or of the whole, scaled by their own statistics.
 struct Problem {
-  Problem(ssm::Dataset data, const ssm::ModelSpec& spec);
+  Problem(const ssm::Dataset& data, const ssm::ModelSpec& spec);
 
   ssm::Dataset scaled;
   ssm::Scaling scaling;  ///< states apart

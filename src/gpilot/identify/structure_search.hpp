@@ -50,7 +50,7 @@ class StructureSearch {
  private:
   void report(const std::string& stage, double fraction) const;
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
-  const FittedCandidate& linear_of(std::size_t problem, const LinearChoice& choice);
+  const FittedCandidate& linear_of(std::size_t k, const LinearChoice& choice);
   const Problem& problem(std::size_t k);
   std::vector<LinearChoice> linear_choices();
   std::vector<double> radii_for(const LinearChoice& fitted);
@@ -58,7 +58,7 @@ class StructureSearch {
   void fit_in_sample(JudgedStructure& judged, bool to_the_end);
   double prediction_error_factor(const LinearChoice& choice) const;
   void judge(JudgedStructure& judged);
-  bool judge_by(std::size_t fold, JudgedStructure& judged);
+  bool judge_by(std::size_t k, JudgedStructure& judged);
   void race(std::vector<JudgedStructure>& candidates);
   std::vector<JudgedStructure> screen(const JudgedStructure& linear);
   JudgedStructure choose_gp(const JudgedStructure& linear);

@@ -79,7 +79,7 @@ Matrix stabilised(const Matrix& A, double radius) {
   if (linalg::spectral_radius(A) <= radius) {
     return A;
   }
-  const Matrix stable = linalg::with_moduli_at_most(A, radius);
+  Matrix stable = linalg::with_moduli_at_most(A, radius);
   if (stable.allFinite() && linalg::spectral_radius(stable) <= radius * (1.0 + 1e-6)) {
     return stable;
   }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "gpilot/ssm/predict.hpp"
 #include "gpilot/ssm/scaling.hpp"
 
 namespace gpilot::identify {
@@ -16,7 +15,6 @@ constexpr Index kQuarters = 4;
 /// three of them. By feel: that 20,000 rows take a minute, not by how often the choice stays the same.
 constexpr Index kJudgedRows = 1500;
 constexpr Index kStretch = 500;
-constexpr double kNormalQuantile = 1.6448536269514722;  ///< half a central 90 % interval
 
 /// A stretch in which an output is missing nearly everywhere tells nothing of it.
 bool too_empty(const ssm::Sequence& sequence, const Block& s) {
@@ -107,7 +105,7 @@ void ValidationErrors::add(const ValidationErrors& other) {
 
 ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed,
-                          Index draws) {
+                          ssm::Detail detail, Index draws) {
   ssm::Model model;
   model.spec = spec;
   model.scaling = scaling;
@@ -121,7 +119,7 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
     // Rows before the block, all of them training rows of the fold, then the block: nothing after it.
     const ssm::Sequence& whole = data[block.sequence];
     const ssm::Sequence part{whole.controls.topRows(block.end), whole.outputs.topRows(block.end), whole.broad_start};
-    const ssm::Prediction run = predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed});
+    const ssm::Prediction run = predictor.free_run(part, {.warmup = block.begin, .draws = draws, .seed = seed}, detail);
     for (Index e = 0; e < unit.size(); ++e) {
       const auto k = static_cast<std::size_t>(e);
       for (Index t = block.begin; t < block.end; ++t) {
@@ -137,16 +135,6 @@ ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scalin
     }
   }
   return errors;
-}
-
-double spread_of(const std::vector<double>& absolute) {
-  if (absolute.empty()) {
-    return 1.0;
-  }
-  std::vector<double> sorted = absolute;
-  const auto at = static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sorted.size() - 1) + 0.5);
-  std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
-  return sorted[static_cast<std::size_t>(at)] / kNormalQuantile;
 }
 
 }  // namespace gpilot::identify

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/predict.hpp"
 #include "gpilot/ssm/scaling.hpp"
 
 /// Validation by free runs inside the training rows. Every fold leaves outputs out, so that a model trained on it knows
@@ -48,12 +49,10 @@ struct ValidationErrors {
 
 inline constexpr Index kValidationDraws = 32;  ///< of a model with a Gaussian process; a linear one needs none
 
-/// Free runs of dynamics trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations.
+/// Free runs of dynamics trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations. Where
+/// the runs give the point prediction alone, `sd` of a Gaussian process is NaN.
 ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed,
-                          Index draws = kValidationDraws);
-
-/// The standard deviation of the normal distribution that has 90 % of these absolute values within its central 90 %.
-double spread_of(const std::vector<double>& absolute);
+                          ssm::Detail detail, Index draws = kValidationDraws);
 
 }  // namespace gpilot::identify

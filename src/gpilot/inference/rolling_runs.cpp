@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/ensemble.hpp"
@@ -27,7 +29,6 @@ constexpr Index kLeastKnown = 4;
 /// Of a longer series only so many rows take part: every run smooths all rows before it.
 constexpr Index kMostRows = 2000;
 
-constexpr double kNormal90 = 1.6448536269514722;  ///< half a central 90 % interval
 // Of a calibrated spread; as for recordings (identify/identified_model.cpp).
 constexpr double kNarrowest = 0.5;
 constexpr double kWidest = 20.0;
@@ -205,9 +206,7 @@ Vector calibrated_spread(const RollingRuns& runs) {
     if (sizes.empty()) {
       continue;
     }
-    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sizes.size() - 1) + 0.5);
-    std::ranges::nth_element(sizes, at);
-    const double wanted = std::clamp(*at / kNormal90, kNarrowest, kWidest);
+    const double wanted = std::clamp(spread_of(std::move(sizes)), kNarrowest, kWidest);
     // The values of a run go together: as many independent ones as there are runs.
     const auto n = static_cast<double>(runs.runs);
     spread(e) = std::pow(wanted, n / (n + kPriorRuns));

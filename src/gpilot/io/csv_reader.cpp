@@ -105,6 +105,10 @@ void CsvReader::read_first_lines() {
   std::size_t bytes = 0;
   std::string line;
   while (lines.size() < kLinesAhead && bytes < kBytesAhead && std::getline(stream_, line)) {
+    if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF") || line.find('\0') != std::string::npos) {
+      throw InputError(
+          fmt::format("{}: it looks like UTF-16 or a binary file, expected text in UTF-8; save it as such", path_));
+    }
     if (ahead_.empty() && line.starts_with(kByteOrderMark)) {
       line.erase(0, kByteOrderMark.size());
     }

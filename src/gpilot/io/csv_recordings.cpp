@@ -10,8 +10,8 @@
 
 namespace gpilot::io {
 
-CsvRecordings::CsvRecordings(const std::vector<std::string>& files, std::vector<std::string> inputs,
-                             std::vector<std::string> outputs, std::string_view rows, std::optional<double> dt) {
+CsvRecordings::CsvRecordings(const std::vector<std::string>& files, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs, std::string_view rows, std::optional<double> dt) {
   for (const std::string& file : files) {
     files_.push_back({.file = file, .inputs = inputs, .outputs = outputs, .rows = std::string(rows), .dt = dt});
     scan(files_.size() - 1);

@@ -16,8 +16,8 @@ class CsvRecordings final : public inference::Recordings {
  public:
   /// Goes through every file once to count and check, as for_each_recording_row does. `rows` selects rows of each file
   /// (empty: all). Throws InputError.
-  CsvRecordings(const std::vector<std::string>& files, std::vector<std::string> inputs,
-                std::vector<std::string> outputs, std::string_view rows = {}, std::optional<double> dt = {});
+  CsvRecordings(const std::vector<std::string>& files, const std::vector<std::string>& inputs,
+                const std::vector<std::string>& outputs, std::string_view rows = {}, std::optional<double> dt = {});
 
   const RecordingInfo& info(Index recording) const { return part(recording).info; }
   /// Seconds between the rows of a recording; 1 if nothing tells.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "gpilot/io/checksum.hpp"
 #include "gpilot/io/model_layout.hpp"
 #include "gpilot/io/read_text.hpp"
 #include "gpilot/io/table.hpp"
@@ -14,6 +15,7 @@ namespace {
 using Json = JsonReader::Json;
 
 constexpr std::string_view kFormat = "gpilot-model";
+constexpr std::uint64_t kFirstWithChecksum = 4;  ///< format version
 
 [[noreturn]] void fail(const std::string& name, std::string_view message) {
   throw InputError(fmt::format("{}: {}", name, message));
@@ -68,6 +70,25 @@ void check_version(const Json& json, const std::string& name) {
   }
 }
 
+/// Of the values, however they are laid out in the file.
+std::string checksum_of(Json json) {
+  json.erase("checksum");
+  return checksum(json.dump());
+}
+
+/// Old files have no checksum; one that is there, or should be, must be right.
+void check_values(const Json& json, const std::string& name) {
+  const auto stored = json.find("checksum");
+  if (stored == json.end() && json["version"].get<std::uint64_t>() < kFirstWithChecksum) {
+    return;
+  }
+  if (stored == json.end() || *stored != checksum_of(json)) {
+    fail(name,
+         "damaged model file: checksum: a value in the file is not what was stored; if it was changed on purpose, "
+         "remove the checksum and set the version to 3");
+  }
+}
+
 }  // namespace
 
 std::string format_model(const ssm::Model& model) {
@@ -76,6 +97,7 @@ std::string format_model(const ssm::Model& model) {
   file.count("version", Index{kModelFormatVersion}, 1, kModelFormatVersion);
   describe_model(file, model);
   try {
+    file.text("checksum", checksum_of(Json::parse(file.format())));
     return file.format();
   } catch (const nlohmann::json::type_error&) {
     throw InputError("a name of a column or state is not valid UTF-8, so that it cannot stand in a model file");
@@ -88,6 +110,7 @@ ssm::Model parse_model(std::string_view text, const std::string& name) {
   JsonReader file(json, name, "");
   ssm::Model model;
   describe_model(file, model);
+  check_values(json, name);  // last: what is wrong with a single value is said by its name
   return model;
 }
 

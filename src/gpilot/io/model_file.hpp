@@ -12,7 +12,7 @@
 namespace gpilot::io {
 
 /// The newest version of the format that this library reads, and the one it writes.
-inline constexpr int kModelFormatVersion = 3;
+inline constexpr int kModelFormatVersion = 4;
 
 /// The file's text. Throws InputError for a name that is not valid UTF-8.
 std::string format_model(const ssm::Model& model);

@@ -46,9 +46,11 @@ Index require_column(std::span<const std::string> columns, const std::string& fi
   const Index found = find_column(columns, name);
   if (found < 0) {
     const std::string guess = nearest_name(name, columns);
-    throw InputError(fmt::format("{}: there is no column '{}' for the {}{} (columns: {})", file, name, role,
+    const bool by_blanks = columns.size() == 1 && columns.front().find_first_of(" |:") != std::string::npos;
+    throw InputError(fmt::format("{}: there is no column '{}' for the {}{} (columns: {}){}", file, name, role,
                                  guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess),
-                                 fmt::join(columns, ", ")));
+                                 fmt::join(columns, ", "),
+                                 by_blanks ? "; expected columns separated by commas, semicolons or tabs" : ""));
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/sensible.hpp"
 #include "gpilot/ssm/structure.hpp"
@@ -10,8 +11,6 @@
 namespace gpilot::ssm {
 
 namespace {
-
-constexpr double kNormal90 = 1.6448536269514722;  ///< half a central 90 % interval
 
 /// Between the values of the ranks around it.
 double quantile_of_sorted(const std::vector<double>& sorted, double level) {
@@ -31,27 +30,30 @@ CentralDraws central(VectorRef draws) {
 }
 
 DrawnFunctions::DrawnFunctions(const Transition& transition, Index draws, std::uint64_t seed)
-    : transition_(transition), draws_(draws) {
+    : transition_(transition), draws_(draws), f_(draws) {
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
     functions_.emplace_back(transition.bases()[g], transition.weights()[g], draws, seed, static_cast<std::uint32_t>(g));
   }
 }
 
-Matrix DrawnFunctions::next(const Matrix& X) {
-  Matrix z = transition_.linear_part(X);
-  Vector f(draws_);
+const Matrix& DrawnFunctions::next(const Matrix& X) {
+  z_ = transition_.linear_part(X);
   for (std::size_t g = 0; g < functions_.size(); ++g) {
-    functions_[g].evaluate(X, f);
-    z.col(transition_.row_states()[g]) += f;
+    functions_[g].evaluate(X, f_);
+    z_.col(transition_.row_states()[g]) += f_;
   }
-  return z;
+  return z_;
 }
 
 Ensemble::Ensemble(DrawnFunctions& functions, const StateBelief& start, std::uint64_t seed)
     : functions_(functions),
       limits_(prediction_limits(functions.transition().structure())),
+      q_sd_(functions.transition().process_variance().cwiseSqrt()),
       states_(functions.draws(), functions.transition().structure().states),
-      diverged_(static_cast<std::size_t>(functions.draws()), false) {
+      diverged_(static_cast<std::size_t>(functions.draws()), false),
+      X_(functions.draws(), functions.transition().structure().inputs()),
+      moved_(states_.cols()),
+      next_(states_.cols()) {
   const Index draws = functions.draws();
   Matrix P_chol;
   linalg::cholesky(start.covariance, P_chol, "covariance of the state that draws start from");
@@ -63,23 +65,24 @@ Ensemble::Ensemble(DrawnFunctions& functions, const StateBelief& start, std::uin
 
 void Ensemble::advance(VectorRef control) {
   const Transition& transition = functions_.transition();
-  const Structure& s = transition.structure();
-  Matrix X(states_.rows(), s.inputs());
-  X.leftCols(s.states) = states_;
-  X.rightCols(s.controls).rowwise() = control.transpose();
-  const Matrix z = functions_.next(X);
-  const Vector q_sd = transition.process_variance().cwiseSqrt();
+  X_.leftCols(states_.cols()) = states_;
+  X_.rightCols(control.size()).rowwise() = control.transpose();
+  const Matrix& z = functions_.next(X_);
   for (Index n = 0; n < states_.rows(); ++n) {
     const auto k = static_cast<std::size_t>(n);
     if (diverged_[k]) {
       continue;
     }
-    const Vector noise = q_sd.cwiseProduct(noise_[k].normal_vector(s.states));
-    const Vector next = transition.left_inverse() * (z.row(n).transpose() + noise);
-    if (next.allFinite()) {
-      states_.row(n) = next.cwiseMax(-limits_).cwiseMin(limits_).transpose();
+    for (double& value : moved_) {
+      value = noise_[k].normal();
     }
-    diverged_[k] = !next.allFinite() || (next.array().abs() > limits_.array()).any();
+    moved_.array() *= q_sd_.array();
+    moved_ += z.row(n).transpose();
+    next_.noalias() = transition.left_inverse() * moved_;
+    if (next_.allFinite()) {
+      states_.row(n) = next_.cwiseMax(-limits_).cwiseMin(limits_).transpose();
+    }
+    diverged_[k] = !next_.allFinite() || (next_.array().abs() > limits_.array()).any();
   }
 }
 

@@ -19,13 +19,15 @@ class DrawnFunctions {
 
   const Transition& transition() const { return transition_; }
   Index draws() const { return draws_; }
-  /// L x' of row n of X [draws x I] under draw n, process noise apart [draws x D].
-  Matrix next(const Matrix& X);
+  /// L x' of row n of X [draws x I] under draw n, process noise apart [draws x D]; good until the next call.
+  const Matrix& next(const Matrix& X);
 
  private:
   const Transition& transition_;
   Index draws_;
   std::vector<gp::FunctionDraws> functions_;  ///< one a GP row
+  Matrix z_;                                  ///< scratch, as f_
+  Vector f_;
 };
 
 /// Trajectories of a transition that advance together, each under one draw of f. Scaled units. Trajectory n depends on
@@ -47,8 +49,11 @@ class Ensemble {
   DrawnFunctions& functions_;
   std::vector<RandomStream> noise_;  ///< one a trajectory
   Vector limits_;                    ///< [D]
+  Vector q_sd_;                      ///< [D]
   Matrix states_;
   std::vector<bool> diverged_;
+  Matrix X_;  ///< scratch, as moved_, next_
+  Vector moved_, next_;
 };
 
 /// What draws say about a value. A function learned from little has unstable draws, and a mean over draws is theirs

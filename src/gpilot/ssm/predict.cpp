@@ -92,20 +92,23 @@ Matrix spread_outputs(const Ensemble& ensemble, const Vector& spread) {
 /// distribution with the same central 90 %: some draws of a function learned from little are unstable, and a mean over
 /// draws is theirs alone. Trajectories that diverged count at the limit.
 void set_mixture(const Ensemble& ensemble, const Filter& filter, const Vector& spread, VectorRef y, Index row,
-                 Prediction& prediction) {
+                 Detail detail, Prediction& prediction) {
   const Parameters& p = filter.transition().parameters();
   const Matrix centres = spread_outputs(ensemble, spread);
   for (Index e = 0; e < centres.cols(); ++e) {
     const double noise_sd = spread(e) * std::exp(0.5 * p.log_r(e));
     for (std::size_t k = 0; k < kQuantileLevels.size(); ++k) {
       prediction.quantiles[k](row, e) =
-          mixture_quantile(centres.col(e), noise_sd, kQuantileLevels[k], normal_quantiles()[k]);
+          k == kMedian || detail == Detail::kDistribution
+              ? mixture_quantile(centres.col(e), noise_sd, kQuantileLevels[k], normal_quantiles()[k])
+              : kNaN;
     }
     prediction.mean(row, e) = prediction.quantiles[kMedian](row, e);
     prediction.sd(row, e) = (prediction.quantiles[kHigh90](row, e) - prediction.quantiles[kLow90](row, e)) /
                             (normal_quantiles()[kHigh90] - normal_quantiles()[kLow90]);
     const double measured = nearest_turn(y(e), prediction.mean(row, e), filter.turns()(e));
-    prediction.pit(row, e) = std::isnan(y(e)) ? y(e) : mixture_probability(centres.col(e), noise_sd, measured);
+    prediction.pit(row, e) =
+        std::isnan(y(e)) || detail == Detail::kPoint ? kNaN : mixture_probability(centres.col(e), noise_sd, measured);
   }
 }
 
@@ -219,7 +222,7 @@ Predictor::Predictor(const Model& model, const Dynamics& dynamics)
       transition_(dynamics.structure, dynamics.parameters, dynamics.weights),
       nodes_(gp::make_nodes(model.spec.nodes, dynamics.structure.states, model.spec.node_points, model.seed)) {}
 
-Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& options) const {
+Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& options, Detail detail) const {
   options.validate(sequence.rows());
   const Sequence s = checked(sequence);
   const Filter filter(transition_, nodes_);
@@ -249,7 +252,7 @@ Prediction Predictor::free_run(const Sequence& sequence, const PredictOptions& o
         beyond.step(x, s.controls.row(t - 1).transpose(), t);
         ensemble.advance(s.controls.row(t - 1).transpose());
       }
-      set_mixture(ensemble, filter, spread_, y(t), t, prediction);
+      set_mixture(ensemble, filter, spread_, y(t), t, detail, prediction);
     }
     prediction.diverged = std::ranges::count(ensemble.diverged(), true);
   } else {

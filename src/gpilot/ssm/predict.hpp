@@ -18,6 +18,12 @@
 /// over the steps as it should and the spread may be skewed or have several peaks.
 namespace gpilot::ssm {
 
+/// What a free run by function draws says of a row. Quantiles of a mixture take longer than its trajectories.
+enum class Detail {
+  kDistribution,  ///< all of it
+  kPoint,         ///< the point prediction alone; the rest is NaN
+};
+
 /// Predicts with the dynamics of a model: its GP or its linear baseline. Complete in itself. The spread of free runs
 /// is the calibrated one (Dynamics::spread), draws about their mean and noise alike; filtered rows and ahead() keep
 /// the spread of the model.
@@ -27,7 +33,10 @@ class Predictor {
 
   /// Rows before `warmup` hold the filtered estimate, which has seen their outputs; later rows use the controls alone.
   /// Without a warm-up the run begins with p(x_0), and row 0 is predicted from it.
-  Prediction free_run(const Sequence& sequence, const PredictOptions& options) const;
+  Prediction free_run(const Sequence& sequence, const PredictOptions& options, Detail detail) const;
+  Prediction free_run(const Sequence& sequence, const PredictOptions& options) const {
+    return free_run(sequence, options, Detail::kDistribution);
+  }
 
   /// The runs that free_run() makes its distribution of: for each draw the outputs [rows x E], with their measurement
   /// noise unless `noise` is false. Rows before the warm-up are draws of the filtered outputs, row by row.

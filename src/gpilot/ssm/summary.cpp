@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/report.hpp"
 #include "gpilot/ssm/scaling.hpp"
@@ -12,10 +13,6 @@
 namespace gpilot::ssm {
 
 namespace {
-
-bool given(const Vector& values, Index i) {
-  return i < values.size() && !std::isnan(values(i));
-}
 
 /// States of the dynamics' own are in scaled units.
 Vector state_offset(const Scaling& s, const Dynamics& dynamics) {

@@ -293,11 +293,21 @@ void Study::reconfigure(const std::string& config, const std::string& name) {
 }
 
 std::optional<explore::TrainingJob> Study::due_training() const {
-  return state_->explorer.due_training();
+  std::optional<explore::TrainingJob> job = state_->explorer.due_training();
+  if (job) {
+    job->corrections = static_cast<Index>(state_->corrections.size());
+  }
+  return job;
 }
 
 void Study::adopt(const explore::TrainingResult& result) {
   State& s = *state_;
+  if (const CorrectionRecord* missed = s.missed_correction(result)) {
+    throw InputError(fmt::format(
+        "{}: the training after step {} began before correction {} ({}) and learned from what was {}; "
+        "expected one that began after it: train due_training() again",
+        s.path, result.summary.after_step, missed->id, missed->why, missed->voids ? "voided" : "corrected"));
+  }
   const TrainingRecord record{.id = static_cast<Index>(s.trainings.size()) + 1,
                               .summary = result.summary,
                               .version = version(),

@@ -135,16 +135,25 @@ const TrainingRecord* Study::State::newest_training() const {
   return newest == trainings.rend() ? nullptr : &*newest;
 }
 
+/// Whether a training up to a step learned from what was corrected.
+bool Study::State::concerns(const CorrectionRecord& c, Index after_step) const {
+  if (c.step > 0) {
+    return c.step <= after_step;
+  }
+  const auto first = std::ranges::find(steps, c.sequence, &StepRecord::sequence);
+  return first != steps.end() && first->id <= after_step;
+}
+
+const CorrectionRecord* Study::State::missed_correction(const explore::TrainingResult& result) const {
+  const auto missed = std::ranges::find_if(corrections, [&](const CorrectionRecord& c) {
+    return c.id > result.corrections && concerns(c, result.summary.after_step);
+  });
+  return missed == corrections.end() ? nullptr : &*missed;
+}
+
 bool Study::State::is_stale(const TrainingRecord& training) const {
   const auto knew = [&](const CorrectionRecord& c) {
-    if (training.id > c.trainings) {
-      return false;
-    }
-    if (c.step > 0) {
-      return c.step <= training.summary.after_step;
-    }
-    const auto first = std::ranges::find(steps, c.sequence, &StepRecord::sequence);
-    return first != steps.end() && first->id <= training.summary.after_step;
+    return training.id <= c.trainings && concerns(c, training.summary.after_step);
   };
   return is_damaged("trainings", training.id) || std::ranges::any_of(corrections, knew);
 }

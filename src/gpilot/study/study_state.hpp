@@ -17,7 +17,7 @@ namespace gpilot::study {
 
 /// A study in memory: what its file holds, and what follows from that.
 struct Study::State {
-  State(const std::string& path, Access access, std::unique_ptr<WriterLock> lock);
+  State(const std::string& file, Access wanted, std::unique_ptr<WriterLock> writer_lock);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -66,6 +66,9 @@ struct Study::State {
   const TrainingRecord* newest_model() const;
   /// Whether a training learned from what was corrected since, or its record is damaged: its model decides no more.
   bool is_stale(const TrainingRecord& training) const;
+  bool concerns(const CorrectionRecord& c, Index after_step) const;
+  /// A correction that came after a training had begun, of what it learned from; or null.
+  const CorrectionRecord* missed_correction(const explore::TrainingResult& result) const;
   /// The newest training that is not stale, or null.
   const TrainingRecord* newest_training() const;
   void tell_explorer(explore::Explorer& to, const StepRecord& step) const;

@@ -8,7 +8,7 @@
 namespace gpilot::systems {
 namespace {
 
-constexpr Field<CartPoleParameters> kFields[] = {
+constexpr Field<CartPoleParameters> kCartPoleFields[] = {
     {"g", &CartPoleParameters::g, "m/s^2", "gravity"},
     {"m_p", &CartPoleParameters::m_p, "kg", "mass of the pole", Range::kPositive},
     {"m_c", &CartPoleParameters::m_c, "kg", "mass of the cart", Range::kPositive},
@@ -88,11 +88,11 @@ double CartPole::energy(const VectorRef& x) const {
 }
 
 std::vector<Parameter> CartPole::parameters() const {
-  return list_parameters<CartPoleParameters>(kFields, parameters_);
+  return list_parameters<CartPoleParameters>(kCartPoleFields, parameters_);
 }
 
 bool CartPole::assign_parameter(std::string_view name, double value) {
-  return assign_field<CartPoleParameters>(kFields, parameters_, name, value);
+  return assign_field<CartPoleParameters>(kCartPoleFields, parameters_, name, value);
 }
 
 }  // namespace gpilot::systems

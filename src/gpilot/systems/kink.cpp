@@ -8,7 +8,7 @@
 namespace gpilot::systems {
 namespace {
 
-constexpr Field<KinkParameters> kFields[] = {
+constexpr Field<KinkParameters> kKinkFields[] = {
     {"shift", &KinkParameters::shift, "", "where the line x + shift crosses zero"},
     {"gain", &KinkParameters::gain, "", "drop of the slope across the kink"},
     {"rate", &KinkParameters::rate, "", "sharpness of the kink"},
@@ -50,11 +50,11 @@ Vector Kink::derivative(const VectorRef& /*x*/, const VectorRef& /*c*/) const {
 }
 
 std::vector<Parameter> Kink::parameters() const {
-  return list_parameters<KinkParameters>(kFields, parameters_);
+  return list_parameters<KinkParameters>(kKinkFields, parameters_);
 }
 
 bool Kink::assign_parameter(std::string_view name, double value) {
-  return assign_field<KinkParameters>(kFields, parameters_, name, value);
+  return assign_field<KinkParameters>(kKinkFields, parameters_, name, value);
 }
 
 }  // namespace gpilot::systems

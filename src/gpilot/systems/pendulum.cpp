@@ -7,7 +7,7 @@
 namespace gpilot::systems {
 namespace {
 
-constexpr Field<PendulumParameters> kFields[] = {
+constexpr Field<PendulumParameters> kPendulumFields[] = {
     {"g", &PendulumParameters::g, "m/s^2", "gravity"},
     {"m", &PendulumParameters::m, "kg", "mass", Range::kPositive},
     {"l", &PendulumParameters::l, "m", "length", Range::kPositive},
@@ -54,11 +54,11 @@ double Pendulum::energy(const VectorRef& x) const {
 }
 
 std::vector<Parameter> Pendulum::parameters() const {
-  return list_parameters<PendulumParameters>(kFields, parameters_);
+  return list_parameters<PendulumParameters>(kPendulumFields, parameters_);
 }
 
 bool Pendulum::assign_parameter(std::string_view name, double value) {
-  return assign_field<PendulumParameters>(kFields, parameters_, name, value);
+  return assign_field<PendulumParameters>(kPendulumFields, parameters_, name, value);
 }
 
 }  // namespace gpilot::systems

@@ -10,7 +10,7 @@ namespace {
 
 using P = TrasParameters;
 
-constexpr Field<P> kFields[] = {
+constexpr Field<P> kTrasFields[] = {
     {"g", &P::g, "m/s^2", "gravity"},
     {"m_m", &P::m_m, "kg", "mass of the main part of the beam", Range::kPositive},
     {"m_mr", &P::m_mr, "kg", "mass of the main rotor", Range::kNonNegative},
@@ -146,11 +146,11 @@ double Tras::energy(const VectorRef& x) const {
 }
 
 std::vector<Parameter> Tras::parameters() const {
-  return list_parameters<P>(kFields, parameters_);
+  return list_parameters<P>(kTrasFields, parameters_);
 }
 
 bool Tras::assign_parameter(std::string_view name, double value) {
-  return assign_field<P>(kFields, parameters_, name, value);
+  return assign_field<P>(kTrasFields, parameters_, name, value);
 }
 
 }  // namespace gpilot::systems

@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index kPerKind = 5;
+constexpr Index kRigTestsPerKind = 5;
 constexpr Index kEnoughRows = kTestSteps / 2;  ///< a test that leaves the ranges earlier is drawn again
-constexpr Index kMostDraws = 10;
+constexpr Index kMostRigDraws = 10;
 /// No trial has it: theirs end below (ComparedRig).
 constexpr std::uint64_t kFirstTestSeed = 2'100'000'000;
 constexpr std::string_view kSeed = "{seed}";
@@ -78,7 +78,7 @@ class TestMaker {
   ssm::Sequence test(TestKind kind) {
     ssm::Sequence best;
     Index most = -1;
-    for (Index draw = 0; draw < kMostDraws && most <= kEnoughRows; ++draw) {
+    for (Index draw = 0; draw < kMostRigDraws && most <= kEnoughRows; ++draw) {
       ssm::Sequence sequence = measure(test_controls(config_.box, kind, kFirstTestTrial + drawn_++));
       if (const Index rows = rows_within(sequence, ranges_, turns_); rows > most) {
         most = rows;
@@ -202,7 +202,7 @@ ssm::Dataset measure_tests(const study::StudyConfig& config, const rig::RigOptio
   TestMaker maker(config, rig);
   ssm::Dataset tests;
   for (Index kind = 0; kind < kTestKinds; ++kind) {
-    for (Index k = 0; k < kPerKind && (stop == nullptr || !*stop); ++k) {
+    for (Index k = 0; k < kRigTestsPerKind && (stop == nullptr || !*stop); ++k) {
       tests.push_back(maker.test(static_cast<TestKind>(kind)));
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/core/types.hpp"
 
 namespace gpilot::trials {
@@ -11,8 +12,7 @@ namespace gpilot::trials {
 // Part of the protocol (docs/results/protocol.md): published figures depend on them. In units of the test standard
 // deviation. The bounds keep one model that went astray from deciding a mean over trials.
 inline constexpr double kSmallestSd = 0.01;
-inline constexpr double kLargestSurprise = 100.0;        ///< nats per value
-inline constexpr double kNormal90 = 1.6448536269514722;  ///< half width of the central 90 % of a standard normal
+inline constexpr double kLargestSurprise = 100.0;  ///< nats per value
 
 /// Sums over predicted values, all in units of the test standard deviation.
 class Scores {

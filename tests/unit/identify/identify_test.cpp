@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 #include "gpilot/identify/linear_model.hpp"
@@ -163,7 +164,7 @@ TEST(Validation, RunsUseNothingAfterTheirStart) {
   const ssm::Dynamics dynamics = fit_linear_candidate(problem, {.order = 2, .dead_time = 2}, {}).dynamics;
   const Vector unit = Vector::Ones(1);
   const auto errors = [&](const ssm::Dataset& of) {
-    return validate(columns(), problem.scaling, dynamics, of, folds[1], unit, 0);
+    return validate(columns(), problem.scaling, dynamics, of, folds[1], unit, 0, ssm::Detail::kDistribution);
   };
   ssm::Dataset later = data;
   later[0].outputs.bottomRows(50).array() += 1000.0;

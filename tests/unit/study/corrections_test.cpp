@@ -83,6 +83,38 @@ TEST_F(CorrectionsTest, ModelsThatKnewAVoidedStepDecideNoMore) {
   EXPECT_EQ(study.due_training()->previous, nullptr);
 }
 
+TEST_F(CorrectionsTest, TrainingBegunBeforeACorrectionIsNotAdopted) {
+  Study study = create();
+  Toy toy;
+  advance(study, toy, 9);
+  const std::optional<explore::TrainingJob> job = study.due_training();
+  ASSERT_TRUE(job.has_value());
+  const explore::TrainingResult result = explore::train(*job);
+  ASSERT_NE(result.model, nullptr);
+  study.void_step(4, "wrong");
+  const std::string before = study.model() ? io::format_model(*study.model()) : "";
+  const std::size_t trainings = study.trainings().size();
+  const std::string message = message_of<InputError>([&] { study.adopt(result); });
+  EXPECT_NE(message.find("began before correction 1 (wrong)"), std::string::npos) << message;
+  EXPECT_EQ(study.trainings().size(), trainings);
+  EXPECT_EQ(study.model() ? io::format_model(*study.model()) : "", before);
+  study.adopt(explore::train(*study.due_training()));  // one that has seen the correction
+  EXPECT_EQ(study.trainings().size(), trainings + 1);
+  EXPECT_FALSE(study.due_training().has_value());
+}
+
+TEST_F(CorrectionsTest, TrainingIsAdoptedAfterACorrectionOfWhatItDoesNotKnow) {
+  Study study = create();
+  Toy toy;
+  advance(study, toy, 9);
+  ASSERT_TRUE(study.due_training().has_value());
+  const explore::TrainingResult result = explore::train(*study.due_training());
+  advance(study, toy, 1);
+  study.void_step(10, "wrong");
+  study.adopt(result);
+  EXPECT_EQ(study.trainings().back().summary.after_step, 9);
+}
+
 TEST_F(CorrectionsTest, GoingOnAfterACorrectionIsTheSameAsNeverStopping) {
   for (const bool voids : {true, false}) {
     const auto correct = [voids](Study& study) {
