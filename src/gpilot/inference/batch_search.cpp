@@ -77,6 +77,7 @@ void add_scaled(ssm::Parameters& p, double factor, const ssm::Parameters& q) {
   p.log_r += factor * q.log_r;
   p.C += factor * q.C;
   p.d += factor * q.d;
+  p.physics += factor * q.physics;
 }
 
 /// Rows first .. end - 1 of a chain as a chain of their own.
@@ -217,7 +218,8 @@ void BatchSearch::train_further(const std::vector<ssm::Dataset>& data) {
 void BatchSearch::weights_of_batch(const ssm::Dataset& data) {
   const CandidateSearch search(data, open_, inner_, &model_);
   ssm::Elbo elbo(model_.gp.structure, search.series(), nodes_, options_.threads);
-  ssm::Free held{.kernel = false, .linear_sd = false, .mean = false, .inducing = false, .q = {}, .r = {}};
+  ssm::Free held{
+      .kernel = false, .linear_sd = false, .mean = false, .inducing = false, .q = {}, .r = {}, .physics = false};
   held.q = Vector::Zero(model_.gp.structure.states);
   held.r = Vector::Zero(model_.gp.structure.outputs);
   BoundOptimiser optimiser(elbo, priors_, held, model_.gp.parameters,

@@ -38,7 +38,7 @@ DrawnFunctions::DrawnFunctions(const Transition& transition, Index draws, std::u
 }
 
 Matrix DrawnFunctions::next(const Matrix& X) {
-  Matrix z = transition_.linear_part(X);
+  Matrix z = transition_.mean_part(X);
   Vector f(draws_);
   for (std::size_t g = 0; g < functions_.size(); ++g) {
     functions_[g].evaluate(X, f);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/report.hpp"
 #include "gpilot/ssm/scaling.hpp"
@@ -12,10 +14,6 @@
 namespace gpilot::ssm {
 
 namespace {
-
-bool given(const Vector& values, Index i) {
-  return i < values.size() && !std::isnan(values(i));
-}
 
 /// States of the dynamics' own are in scaled units.
 Vector state_offset(const Scaling& s, const Dynamics& dynamics) {
@@ -101,6 +99,9 @@ void describe_mean_row(const Dynamics& dynamics, const InputScaling& inputs, Ind
   if (dynamics.structure.inducing > 0 && g >= 0) {
     row.function_sd = s_d * std::exp(0.5 * dynamics.parameters.log_variance(g));
     row.relative_length_scales = dynamics.parameters.log_length_scales.col(g).array().exp();
+    for (const Index i : dynamics.structure.form(g).excluded) {
+      row.relative_length_scales(i) = std::numeric_limits<double>::infinity();
+    }
     row.length_scales = row.relative_length_scales.cwiseProduct(inputs.scale);
   }
 }
