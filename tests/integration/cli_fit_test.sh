@@ -164,7 +164,7 @@ printf 't,c,y_th\n' >empty.csv
 printf 't,c,y_th\n0,1,2\n' >single.csv
 sed '1!s/^\([0-9.]*\),/\1e1,/' b.csv >slow.csv
 head -c 3000 a.json >cut.json
-sed 's/"version": 3,/"version": 4,/' a.json >future.json
+sed 's/"version": 4,/"version": 5,/' a.json >future.json
 printf 'th,c\n0,0\n' >lacking.csv
 printf 'th,th_dot,c\n0,,0\n' >gap.csv
 expect_refused "--output is required" "${fit[@]}"
