@@ -12,6 +12,7 @@
 #include "gpilot/inference/batches.hpp"
 #include "gpilot/inference/candidate_search.hpp"
 #include "gpilot/inference/linearised.hpp"
+#include "gpilot/inference/parameter_errors.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/angles.hpp"
@@ -230,6 +231,7 @@ void BatchSearch::weights_of_batch(const ssm::Dataset& data) {
   model_.gp.weights = optimiser.weights();
   model_.states = optimiser.states();
   model_.starts = search.series().start;
+  report_parameters(model_.gp, search.series(), model_.states, model_.report);  // errors of one batch: wider, not less
 }
 
 std::vector<BatchSearch::Piece> BatchSearch::pieces() const {
