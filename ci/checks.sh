@@ -23,7 +23,7 @@ report "typedef (write using) or NULL (write nullptr)" \
 
 # Layers in the order data flows: a folder includes itself and what stands before it, wherever the header stands
 # (include/ or src/). Files directly in gpilot/ are the door: they may include all folders, and only apps may include them.
-layers=(core linalg kernels gp ssm inference identify plan explore io systems rig options study trials report . apps)
+layers=(core linalg kernels gp physics ssm inference identify plan explore io systems rig options study trials report . apps)
 # Simulators are the truth the model is compared with, so they know nothing of it; the loop knows neither files nor
 # processes.
 declare -A apart=([systems]="gp ssm inference identify plan explore" [explore]="io rig study")

@@ -16,6 +16,7 @@
 #include "gpilot/plan/strategy.hpp"
 #include "gpilot/study/config.hpp"
 #include "gpilot/trials/comparison.hpp"
+#include "gpilot/trials/system_knowledge.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress_line.hpp"
@@ -32,6 +33,7 @@ struct CompareArguments {
   ComparisonOptions options;
   int threads = 0;  ///< 0 = one per core
   std::string strategies;
+  std::string knowledge;
   std::vector<std::string> boxes;
   std::vector<std::string> limits;
   std::vector<std::string> planning;  ///< names of its options
@@ -67,8 +69,8 @@ ComparisonOptions rig_options_from(const CLI::App& command, const CompareArgumen
         fmt::format("{}: the configuration of a rig is compared by itself, expected no other system", file));
   }
   std::vector<std::string> simulated = arguments.planning;
-  simulated.insert(simulated.end(),
-                   {"--delta", "--paper", "--angles", "--wide-tests", "--box", "--observe-states", "--limit"});
+  simulated.insert(simulated.end(), {"--delta", "--paper", "--angles", "--know", "--wide-tests", "--box",
+                                     "--observe-states", "--limit"});
   refuse_ignored(command, {{simulated, false, "goes with simulated systems; for a rig the configuration says it"}});
   ComparisonOptions options = arguments.options;
   trials::ComparedRig rig{.config = study::load_config(file),
@@ -114,6 +116,9 @@ ComparisonOptions options_from(const CLI::App& command, const CompareArguments& 
   options.explore.limits = {};  // set for each trial
   if (!arguments.strategies.empty()) {
     options.strategies = split_names("--strategies", arguments.strategies);
+  }
+  if (!arguments.knowledge.empty()) {
+    options.knowledge = split_names("--know", arguments.knowledge);
   }
   for (const std::string& text : arguments.boxes) {
     options.boxes.push_back(parse_system_box(text));
@@ -215,6 +220,12 @@ void add_trial_options(CLI::App& command, CompareArguments& arguments) {
   command.add_flag("--paper", o.paper, "the paper's kernels, initial values and training");
   command.add_flag("--angles", o.angles,
                    "tell the models which states are angles; errors of angles are those to the nearest turn");
+  command
+      .add_option("--know", arguments.knowledge,
+                  fmt::format("tell the models what else is true of the systems, of {}; parameters of physics start "
+                              "within a factor of 3 of the truth",
+                              fmt::join(trials::knowledge_names(), ", ")))
+      ->type_name("NAME,..");
   command.add_flag("--wide-tests", o.wide_tests,
                    "test up to three times as far out as the models' declared ranges, as the first results did");
   command.add_option("--box", arguments.boxes, "range of a system's controls; may be repeated")
@@ -262,6 +273,7 @@ void add_compare(CLI::App& app) {
       "--limit the table also has the share of steps in which the true output, noise apart, was outside. Examples:\n"
       "  gpilot compare kink --trials 10 --steps 10 -o kink\n"
       "  gpilot compare pendulum cart-pole --strategies random,totmi --threads 2 -o swing\n"
+      "  gpilot compare cart-pole --know cyclic,odd --angles --strategies random,auto -o told\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --angles --trials 50 -o strong\n"
       "  gpilot compare pendulum cart-pole --observe-states --strategies random,totmi -o observed\n"
       "  gpilot compare pendulum --box pendulum=-1:1 --limit y_th=-0.8:0.8 --delta 0.05 -o within\n"

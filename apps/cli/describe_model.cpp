@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpilot/inference/fit.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/ssm/model.hpp"
 
 namespace gpilot::cli {
@@ -61,6 +62,23 @@ std::string choice(const ssm::FitReport& report) {
       report.chosen);
 }
 
+/// The inputs that a state's function depends on.
+std::string arguments_of(const Model& model, const Summary& summary, Index state) {
+  const ssm::Structure& s = model.gp.structure;
+  const std::vector<Index> rows = s.gp_rows();
+  const auto row = std::ranges::find(rows, state);
+  std::vector<std::string> names = summary.inputs;
+  if (row != rows.end()) {
+    const std::vector<Index>& excluded = s.form(row - rows.begin()).excluded;
+    for (auto i = static_cast<Index>(names.size()) - 1; i >= 0; --i) {
+      if (std::ranges::find(excluded, i) != excluded.end()) {
+        names.erase(names.begin() + i);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string_view learned(bool fixed) {
   return fixed ? "given" : "learned";
 }
@@ -77,7 +95,13 @@ std::string equation(const Model& model, const Summary& summary, Index state) {
     const std::string& velocity = summary.inputs[static_cast<std::size_t>(*row.velocity)];
     return fmt::format("{0}' = {0} + dt/2 ({1} + {1}')", row.state, velocity);
   }
-  const std::string arguments = fmt::format("{}", fmt::join(summary.inputs, ", "));
+  const std::string arguments = arguments_of(model, summary, state);
+  if (std::ranges::find(model.spec.physics.formulas, row.state, &ssm::Formula::state) !=
+      model.spec.physics.formulas.end()) {
+    return model.spec.physics.integration == ssm::Integration::kNext
+               ? fmt::format("{}' = formula + f({})", row.state, arguments)
+               : fmt::format("{0}' = {0} + formula over dt + f({1})", row.state, arguments);
+  }
   switch (model.gp.structure.mean) {
     case ssm::MeanKind::kZero:
       return fmt::format("{}' = f({})", row.state, arguments);
@@ -131,11 +155,32 @@ void print_functions(const Summary& summary) {
     std::string scales;
     for (const std::size_t i : by_relevance(row)) {
       const auto k = static_cast<Index>(i);
+      if (std::isinf(row.length_scales(k))) {
+        continue;  // the function does not depend on it
+      }
       scales += fmt::format("{}{} {:.4g} ({:.2g} spreads)", scales.empty() ? "" : ", ", summary.inputs[i],
                             row.length_scales(k), row.relative_length_scales(k));
     }
     fmt::print("    curved part of prior sd {:.4g}, length scales, most relevant input first: {}\n", row.function_sd,
                scales);
+  }
+}
+
+void print_knowledge(const Model& model) {
+  const std::vector<std::string> known = ssm::describe_knowledge(model.spec);
+  if (known.empty()) {
+    return;
+  }
+  fmt::print("Declared\n");
+  for (const std::string& sentence : known) {
+    fmt::print("  {}\n", sentence);
+  }
+  for (const ssm::ParameterEstimate& p : model.report.parameters) {
+    fmt::print("  {} = {:.4g}{}{}, sd {:.2g}, 95 % from {:.4g} to {:.4g}\n", p.name, p.value, p.unit.empty() ? "" : " ",
+               p.unit, p.sd, p.low, p.high);
+  }
+  for (const std::string& warning : model.report.warnings) {
+    fmt::print("  note: {}\n", warning);
   }
 }
 
@@ -290,6 +335,20 @@ Json training_json(const ssm::FitReport& report) {
           {"extra_jitter", report.extra_jitter}};
 }
 
+Json parameters_json(const ssm::FitReport& report) {
+  Json parameters = Json::array();
+  for (const ssm::ParameterEstimate& p : report.parameters) {
+    parameters.push_back({{"name", p.name},
+                          {"unit", p.unit},
+                          {"value", p.value},
+                          {"sd", p.sd},
+                          {"low", p.low},
+                          {"high", p.high},
+                          {"determined", p.determined}});
+  }
+  return parameters;
+}
+
 }  // namespace
 
 Json model_json(const Model& model) {
@@ -306,6 +365,9 @@ Json model_json(const Model& model) {
           {"mean", ssm::name(model.gp.structure.mean)},
           {"inducing", model.gp.structure.inducing},
           {"angles", model.spec.angles},
+          {"knowledge", ssm::describe_knowledge(model.spec)},
+          {"parameters", parameters_json(model.report)},
+          {"warnings", model.report.warnings},
           {"outputs", outputs_json(model, summary)},
           {"states", states_json(model, summary)},
           {"training", training_json(model.report)},

@@ -20,6 +20,8 @@ std::string held_out_words(const ssm::HeldOut& held);
 /// One item a line, indented by two.
 void print_emission(const ssm::Model& model, const ssm::Summary& summary);
 void print_noises(const ssm::Model& model, const ssm::Summary& summary);
+/// What was declared about functions, and the parameters that were learned; nothing where nothing was.
+void print_knowledge(const ssm::Model& model);
 void print_functions(const ssm::Summary& summary);
 void print_training(const ssm::Model& model);
 

@@ -16,6 +16,7 @@
 #include "gpilot/identify/identify.hpp"
 #include "gpilot/identify/validation.hpp"
 #include "gpilot/inference/batches.hpp"
+#include "gpilot/inference/suggest.hpp"
 #include "gpilot/io/csv_recordings.hpp"
 #include "gpilot/io/model_file.hpp"
 #include "gpilot/io/recordings.hpp"
@@ -153,17 +154,66 @@ void print_report(const FitArguments& arguments, const ssm::Model& model) {
   print_noises(model, summary);
   fmt::print("Transition function\n");
   print_functions(summary);
+  print_knowledge(model);
   if (!model.report.structure.empty()) {
     fmt::print("Trained in {:.1f} s. ", model.report.seconds);
   }
   fmt::print("Wrote {}; 'gpilot show {}' explains it.\n", arguments.output, arguments.output);
 }
 
-void print_json(const FitArguments& arguments, const ssm::Model& model) {
+std::vector<inference::Suggestion> suggest(const FitArguments& arguments, const TrainingData& data,
+                                           const ssm::ModelSpec& spec) {
+  inference::FitOptions options = arguments.fit;
+  const InterruptGuard guard;
+  options.stop = &InterruptGuard::requested();
+  ProgressLine line(arguments.verbose);
+  return inference::suggest(data.held, spec, options, [&line](const std::string& what, double fraction) {
+    line.show(fraction, fmt::format("trying: {}", what));
+  });
+}
+
+void print_suggestions(const std::vector<inference::Suggestion>& suggestions) {
+  if (suggestions.empty()) {
+    return;
+  }
+  fmt::print(
+      "What could be declared, one thing at a time: errors of free runs over rows not learned from, against the model\n"
+      "above, and the difference of mean squares over paired runs with its standard error. Nothing of it is "
+      "adopted.\n");
+  fmt::print("  {:<13} {:>8}  {:>22}  {}\n", "the data say", "rmse", "difference", "declaration");
+  for (const inference::Suggestion& s : suggestions) {
+    fmt::print("  {:<13} {:>8.4g}  {:>10.2g} +- {:<8.2g}  {} ({})\n", name(s.verdict()), s.rmse, s.difference, s.sd,
+               s.what, s.option);
+  }
+  fmt::print(
+      "  as declared   {:>8.4g}, {} runs; supported: better by two standard errors, contradicted: worse by one\n",
+      suggestions.front().without, suggestions.front().runs);
+}
+
+nlohmann::ordered_json suggestions_json(const std::vector<inference::Suggestion>& suggestions) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const inference::Suggestion& s : suggestions) {
+    list.push_back({{"declaration", s.what},
+                    {"option", s.option},
+                    {"verdict", name(s.verdict())},
+                    {"rmse", s.rmse},
+                    {"without", s.without},
+                    {"difference", s.difference},
+                    {"sd", s.sd},
+                    {"runs", s.runs}});
+  }
+  return list;
+}
+
+void print_json(const FitArguments& arguments, const ssm::Model& model,
+                const std::vector<inference::Suggestion>& suggestions) {
   nlohmann::ordered_json report = {{"model", arguments.output}, {"files", arguments.files}};
   report.update(model_json(model));
   report["training"]["seconds"] = model.report.seconds;
   report["training"]["trace"] = model.report.trace;
+  if (arguments.suggest) {
+    report["suggestions"] = suggestions_json(suggestions);
+  }
   fmt::print("{}\n", report.dump(2));
 }
 
@@ -215,10 +265,15 @@ void run_fit(const FitArguments& arguments) {
   const ssm::Model model =
       identified ? identify(arguments, data, spec) : train(arguments, data, spec, previous ? &*previous : nullptr);
   io::save_model(arguments.output, model);
+  std::vector<inference::Suggestion> suggestions;
+  if (arguments.suggest) {
+    suggestions = suggest(arguments, data, spec);
+  }
   if (arguments.format == Format::kJson) {
-    print_json(arguments, model);
+    print_json(arguments, model, suggestions);
   } else {
     print_report(arguments, model);
+    print_suggestions(suggestions);
   }
   if (model.report.status == ssm::FitStatus::kInterrupted) {
     std::fflush(stdout);

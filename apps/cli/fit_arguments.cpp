@@ -49,6 +49,7 @@ void add_model_options(CLI::App& command, CliArchive& cli, FitArguments& a) {
            "state VELOCITY is the time derivative of state POSITION; may be repeated");
   repeated("--angle", a.angles, "STATE,..",
            "the state is an angle in radians, the same after a full turn; outputs that measure it may jump by one");
+  add_knowledge_options(command, a);
   text("--x0", a.x0, "V,..", "mean of the first state (default: 0 in scaled units)");
   text("--x0-sd", a.x0_sd, "SD,..", "its standard deviation (default: 1 in scaled units)");
   repeated("--fix", a.fixed, "output-noise=SD,..|process-noise=SD,..",
@@ -61,8 +62,8 @@ void add_model_options(CLI::App& command, CliArchive& cli, FitArguments& a) {
 }
 
 void add_training_options(CLI::App& command, CliArchive& cli, FitArguments& a) {
-  a.of_declared = {"--mean", "--derivative-of", "--angle",  "--x0",    "--x0-sd",
-                   "--fix",  "--emission",      "--offset", "--learn", "--from"};
+  a.of_declared.insert(a.of_declared.end(), {"--mean", "--derivative-of", "--angle", "--x0", "--x0-sd", "--fix",
+                                             "--emission", "--offset", "--learn", "--from"});
   const auto of_declared = [&a](const std::vector<std::string>& names) {
     a.of_declared.insert(a.of_declared.end(), names.begin(), names.end());
   };
@@ -104,6 +105,10 @@ void add_fit_options(CLI::App& command, FitArguments& arguments) {
       "  gpilot fit pendulum.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th -o model.json\n"
       "  gpilot fit turning.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --angle th -o "
       "model.json\n"
+      "  gpilot fit cart.csv --inputs c --outputs x,th --states x,th,v,w --derivative-of v=x,w=th --cyclic x --odd v,w "
+      "-o model.json\n"
+      "  gpilot fit pendulum.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th --physics "
+      "pendulum.toml -o model.json\n"
       "  gpilot fit a.csv b.csv --inputs u --outputs y --states 3 --kernel matern32+linear --mean linear -o "
       "model.json\n"
       "  gpilot fit kink.csv --inputs c --outputs y --states 1 --fix output-noise=0.09 --format json -o kink.json\n"
@@ -174,6 +179,7 @@ void check_fit_options(const FitArguments& a, bool identified) {
         "goes with identified states, not with --structure declared"},
        {{"--batch-length", "--batches"}, a.given("--batch"), "goes with --batch ROWS only"},
        {{"--batch"}, a.from.empty(), "does not go with --from"},
+       {{"--suggest"}, !a.given("--batch"), "does not go with --batch"},
        {{"--batch"}, method != Method::kAdam, "goes with the methods em and lbfgs, not with adam"},
        {{"--epochs", "--samples", "--learning-rate", "--tied"},
         method == Method::kAdam,

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpilot/identify/identify.hpp"
@@ -22,6 +24,8 @@ struct FitArguments {
   ssm::ModelSpec model;  ///< its mean and inducing points
   std::vector<std::string> derivatives;
   std::vector<std::string> angles;
+  std::vector<std::string> cyclic, depends_on, odd, centres, control_affine, coefficients;
+  std::string physics;
   std::string x0, x0_sd;
   std::vector<std::string> fixed;
   std::string emission, offset;
@@ -35,6 +39,7 @@ struct FitArguments {
   identify::IdentifyOptions identify{};
   std::vector<std::string> of_declared;  ///< names of the options that only models with declared states have
   std::string from;
+  bool suggest = false;
   bool verbose = false;
   std::string output;
   Format format = Format::kText;
@@ -66,6 +71,14 @@ ssm::ModelSpec identified_spec_from(const FitArguments& arguments);
 
 /// How to identify.
 identify::IdentifyOptions identify_options_from(const FitArguments& arguments);
+
+/// The options that say what is known about functions, and what they say.
+void add_knowledge_options(CLI::App& command, FitArguments& arguments);
+void parse_knowledge(const FitArguments& arguments, ssm::ModelSpec& spec);
+
+/// "NAME=REST"; `form` is what to expect.
+std::pair<std::string, std::string> split_assignment(std::string_view option, std::string_view text,
+                                                     std::string_view form);
 
 /// "a,b,c" in parts, each non-empty.
 std::vector<std::string> split_names(std::string_view option, std::string_view text);

@@ -33,16 +33,6 @@ bool is_number(std::string_view text) {
   return end == text.data() + text.size() && text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-/// "NAME=REST"; `form` is what to expect.
-std::pair<std::string, std::string> split_assignment(std::string_view option, std::string_view text,
-                                                     std::string_view form) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
-    throw InputError(fmt::format("{}: expected {}, not '{}'", option, form, text));
-  }
-  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
-}
-
 Index find_name(std::string_view option, std::string_view kind, const std::string& name, const Names& names) {
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
@@ -242,6 +232,15 @@ void parse_names(const FitArguments& arguments, const ModelSpec* previous, Model
 
 }  // namespace
 
+std::pair<std::string, std::string> split_assignment(std::string_view option, std::string_view text,
+                                                     std::string_view form) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
+    throw InputError(fmt::format("{}: expected {}, not '{}'", option, form, text));
+  }
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
 Names split_names(std::string_view option, std::string_view text) {
   Names names = split(text, ',');
   for (const std::string& name : names) {
@@ -319,6 +318,7 @@ ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {
   }
   parse_derivatives(arguments.derivatives, spec);
   parse_angles(arguments.angles, spec);
+  parse_knowledge(arguments, spec);
   if (!arguments.x0.empty()) {
     spec.x0_mean = parse_vector("--x0", arguments.x0, "state", spec.states, false);
   }

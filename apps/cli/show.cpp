@@ -84,6 +84,7 @@ void print_text(const std::string& path, const ssm::Model& model) {
   fmt::print("  learned from {} rows in {} sequence(s) by gpilot {}, seed {}\n", summary.rows, summary.sequences,
              model.version, model.seed);
   print_structure(model, summary);
+  print_knowledge(model);
   fmt::print("Noise\n");
   print_noises(model, summary);
   fmt::print("Transition function\n");

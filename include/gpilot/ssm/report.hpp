@@ -62,6 +62,17 @@ struct Setting {
   std::string value;
 };
 
+/// A parameter of declared physics as it was learned, in its units.
+struct ParameterEstimate {
+  std::string name;
+  std::string unit;
+  double value = 0.0;
+  double sd = 0.0;   ///< standard error, by a Laplace approximation at the optimum
+  double low = 0.0;  ///< the central 95 % of it
+  double high = 0.0;
+  double determined = 0.0;  ///< share of the prior's variance that the data removed: 0 = they say nothing
+};
+
 /// What training did.
 struct FitReport {
   std::vector<Setting> settings;  ///< every option that the result depends on
@@ -76,6 +87,8 @@ struct FitReport {
   std::string reason;       ///< why it was chosen
   std::string calibration;  ///< what was done to the intervals of free runs; empty: nothing
   HeldOut held_out;
+  std::vector<ParameterEstimate> parameters;  ///< of declared physics, those that are learned
+  std::vector<std::string> warnings;          ///< about them: which cannot be told apart, which the data do not reach
   Vector explained;  ///< [G] share of a GP row's motion that the function explains, the rest is noise
   double extra_jitter = 0.0;
   int evaluations = 0;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -35,6 +38,79 @@ struct DerivativeOf {
   bool operator==(const DerivativeOf&) const = default;
 };
 
+/// What the function of a state may depend on: names of states and inputs.
+struct DependsOn {
+  std::string state;
+  std::vector<std::string> names;
+
+  bool operator==(const DependsOn&) const = default;
+};
+
+/// x'_state = .. + value * name: a weight of the next value that is known, per step and in user units. The input enters
+/// in no other way.
+struct Coefficient {
+  std::string state;
+  std::string name;
+  double value = 0.0;
+
+  bool operator==(const Coefficient&) const = default;
+};
+
+/// The value of a state or input about which functions are odd; 0 where it is not given.
+struct Centre {
+  std::string name;
+  double value = 0.0;
+
+  bool operator==(const Centre&) const = default;
+};
+
+/// A number in formulas: known, or learned with a prior. Of a learned one exactly one is given: `sd` (normal around the
+/// start), `factor` (log-normal: within this factor of the start with 95 %), or both `low` and `high` (anything between
+/// them alike).
+struct PhysicsParameter {
+  std::string name;
+  double start = std::numeric_limits<double>::quiet_NaN();
+  bool known = false;
+  double sd = std::numeric_limits<double>::quiet_NaN();
+  double factor = std::numeric_limits<double>::quiet_NaN();
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
+  std::string unit = {};  ///< such as "N m s"; "" = not checked
+};
+
+/// The rate of change of a state, or its next value.
+struct Formula {
+  std::string state;
+  std::string text;
+
+  bool operator==(const Formula&) const = default;
+};
+
+/// How rates become a step of dt: by one step of Runge-Kutta or of the trapezoidal rule (Heun's). With kNext formulas
+/// are next values.
+enum class Integration { kRk4, kTrapezoid, kNext };
+
+/// "rk4", "trapezoid", "next".
+std::string_view name(Integration integration);
+/// Throws InputError listing the valid names.
+Integration integration_from_name(std::string_view text);
+
+/// An equation of motion with unknown parameters: the mean of some states' functions. The Gaussian process learns what
+/// it leaves out.
+struct Physics {
+  std::vector<Formula> formulas;
+  std::vector<PhysicsParameter> parameters;
+  Integration integration = Integration::kRk4;
+  /// Units of states and inputs that formulas name, for checks; those that are not given are not checked.
+  std::vector<std::pair<std::string, std::string>> units = {};
+  /// In C++, instead of formulas: the rates (or next values) of `function_states`, from all states [D], inputs [P] and
+  /// parameters in their order, user units. A model with one cannot be saved.
+  std::function<Vector(VectorRef states, VectorRef inputs, VectorRef parameters)> function = nullptr;
+  std::vector<std::string> function_states = {};
+
+  bool empty() const { return formulas.empty() && !function; }
+};
+
 /// What the user declares about a model, in user units. An entry that is NaN is "not given".
 struct ModelSpec {
   std::vector<std::string> inputs;   ///< P names
@@ -58,6 +134,14 @@ struct ModelSpec {
   std::vector<Range> ranges;
   gp::NodeRule nodes = gp::NodeRule::kAuto;
   Index node_points = 0;
+  // What is known about the functions (docs/knowledge.md).
+  std::vector<std::string> cyclic;          ///< states that no function depends on
+  std::vector<DependsOn> depends_on;        ///< of states whose function depends on some names alone
+  std::vector<std::string> odd;             ///< states whose function is odd about the centres
+  std::vector<Centre> centres;              ///< of odd functions
+  std::vector<std::string> control_affine;  ///< states whose function is affine in the controls
+  std::vector<Coefficient> coefficients;    ///< known weights
+  Physics physics;
 
   /// Throws InputError naming the field.
   void validate() const;

@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   kPlanner = 16,
   kSignal = 17,
   kRigReset = 18,
+  kPhysicsStart = 19,
 };
 
 /// A counter-based random stream (Philox 4x32-10 of Random123).

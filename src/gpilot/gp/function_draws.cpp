@@ -41,6 +41,7 @@ Vector draw_frequency(RandomStream& random, int freedom, Index inputs) {
 FunctionDraws::FunctionDraws(const InducingBasis& basis, const Weights& q, Index draws, std::uint64_t seed,
                              std::uint32_t function, Index frequencies)
     : basis_(basis),
+      terms_(1 + static_cast<Index>(basis.form.affine.size())),
       weights_(basis.features(), draws),
       Xs_(draws, basis.columns()),
       K_(draws, basis.inducing()),
@@ -54,8 +55,8 @@ FunctionDraws::FunctionDraws(const InducingBasis& basis, const Weights& q, Index
   Matrix Sigma_chol;
   linalg::cholesky(q.Sigma, Sigma_chol, "covariance of the inducing points");
   omega_.resize(F, I * draws);
-  cos_.resize(F, draws);
-  sin_.resize(F, draws);
+  cos_.resize(F, terms_ * draws);
+  sin_.resize(F, terms_ * draws);
   Matrix u(M, draws);  // e, then f_0(Z) + e
   const double nugget_sd = std::sqrt(kInducingNugget * basis.variance + basis.extra_jitter);
   for (Index n = 0; n < draws; ++n) {
@@ -66,8 +67,13 @@ FunctionDraws::FunctionDraws(const InducingBasis& basis, const Weights& q, Index
       omega_.block(j, I * n, 1, I) = draw_frequency(random, freedom, I).transpose();
     }
     const double amplitude = std::sqrt(basis.variance / static_cast<double>(frequencies));
-    cos_.col(n) = (amplitude * random.normal_vector(F)).cast<float>();
-    sin_.col(n) = (amplitude * random.normal_vector(F)).cast<float>();
+    for (Index k = n * terms_; k < (n + 1) * terms_; ++k) {
+      cos_.col(k) = (amplitude * random.normal_vector(F)).cast<float>();
+      sin_.col(k) = (amplitude * random.normal_vector(F)).cast<float>();
+    }
+    for (const Index p : basis.form.affine) {
+      omega_.col(I * n + p).setZero();
+    }
   }
   for (Index m = 0; m < M; ++m) {
     evaluate_prior(basis.Zs.row(m).replicate(draws, 1), prior_);
@@ -86,6 +92,15 @@ void FunctionDraws::evaluate(MatrixRef X, Eigen::Ref<Vector> values) {
 }
 
 void FunctionDraws::evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values) {
+  evaluate_base(Xs, values);
+  if (basis_.form.odd) {
+    Vector reflected(values.size());
+    evaluate_base(basis_.formed().reflected(Xs), reflected);
+    values = (values - reflected) * std::numbers::sqrt2 / 2.0;
+  }
+}
+
+void FunctionDraws::evaluate_base(MatrixRef Xs, Eigen::Ref<Vector> values) {
   constexpr double kTurn = 2.0 * std::numbers::pi;
   const Index I = basis_.columns();
   for (Index n = 0; n < values.size(); ++n) {
@@ -93,7 +108,18 @@ void FunctionDraws::evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values) {
     // Sines in single precision are vectorised and err by 1e-7, far below the nugget's standard deviation (1e-4), once
     // the angle is reduced: a Matern-1/2 has frequencies beyond any bound.
     reduced_ = (angle_.array() - kTurn * (angle_.array() / kTurn).round()).cast<float>();
-    values(n) = (cos_.col(n).array() * reduced_.cos() + sin_.col(n).array() * reduced_.sin()).sum();
+    const Index k = n * terms_;
+    if (terms_ == 1) {
+      values(n) = (cos_.col(k).array() * reduced_.cos() + sin_.col(k).array() * reduced_.sin()).sum();
+      continue;
+    }
+    cosines_ = reduced_.cos();
+    sines_ = reduced_.sin();
+    const auto term = [&](Index j) -> double { return cos_.col(k + j).dot(cosines_) + sin_.col(k + j).dot(sines_); };
+    values(n) = term(0);
+    for (Index j = 1; j < terms_; ++j) {
+      values(n) += Xs(n, basis_.form.affine[static_cast<std::size_t>(j - 1)]) * term(j);
+    }
   }
 }
 

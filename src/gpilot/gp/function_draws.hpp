@@ -29,14 +29,18 @@ class FunctionDraws {
  private:
   /// f_0 of each draw at its row of the scaled inputs.
   void evaluate_prior(MatrixRef Xs, Eigen::Ref<Vector> values);
+  /// The same before an odd function is made of it.
+  void evaluate_base(MatrixRef Xs, Eigen::Ref<Vector> values);
 
   const InducingBasis& basis_;
   Matrix omega_;               ///< [F x I_e draws], frequencies of draw n at columns I_e n
-  Eigen::MatrixXf cos_, sin_;  ///< [F x draws], amplitudes
-  Matrix weights_;             ///< [M_a x draws], v minus the whitened inducing values of f_0
-  Matrix Xs_, K_, A_;          ///< scratch
+  Eigen::MatrixXf cos_, sin_;  ///< [F x terms draws], amplitudes: of a(x), and of each B_p(x) of a control-affine one
+  Index terms_ = 1;
+  Matrix weights_;     ///< [M_a x draws], v minus the whitened inducing values of f_0
+  Matrix Xs_, K_, A_;  ///< scratch
   Vector prior_, angle_;
   Eigen::ArrayXf reduced_;  ///< angles in (-pi, pi)
+  Eigen::VectorXf cosines_, sines_;  ///< of them, where a function has several terms
 };
 
 }  // namespace gpilot::gp

@@ -7,10 +7,12 @@
 namespace gpilot::gp {
 
 void InducingBasis::update(kernels::Kind kernel_kind, double log_variance, VectorRef log_length_scales,
-                           VectorRef log_linear_sd, MatrixRef Z, const kernels::Angles& angle_inputs) {
+                           VectorRef log_linear_sd, MatrixRef Z, const kernels::Angles& angle_inputs,
+                           const kernels::Form& known) {
   kind = kernel_kind;
   variance = std::exp(log_variance);
   angles = angle_inputs;
+  form = known;
   const Index M = Z.rows();
   const Index I = log_length_scales.size();
   const Index I_e = I + static_cast<Index>(angles.size());
@@ -29,6 +31,19 @@ void InducingBasis::update(kernels::Kind kernel_kind, double log_variance, Vecto
   }
   inverse_length_scales = inverse_length_scales.array().exp();
   linear_sd = linear_sd.array().exp();
+  for (Index i = 0; i < I_e; ++i) {
+    const Index source = kernels::source_input(angles, I, i);
+    const bool excluded = std::find(form.excluded.begin(), form.excluded.end(), source) != form.excluded.end();
+    if (excluded) {
+      inverse_length_scales(i) = 0.0;
+    }
+    if (linear && (excluded || (form.odd && i >= I))) {
+      linear_sd(i) = 0.0;
+    }
+  }
+  if (linear && form.odd) {
+    linear_sd(I_e) = 0.0;
+  }
   Zs.resize(M, I_e);
   K_uu.resize(M, M);
   slope_uu.resize(M, M);
@@ -37,12 +52,20 @@ void InducingBasis::update(kernels::Kind kernel_kind, double log_variance, Vecto
   for (Index i = 0; i < I_e; ++i) {
     Zs.col(i) *= inverse_length_scales(i);
   }
-  kernels::squared_distances(Zs, Zs, K_uu);
-  kernels::MatrixOut slope(slope_uu);
-  kernels::apply_profile(kind, variance, K_uu, &slope);
+  if (form.stationary()) {
+    kernels::squared_distances(Zs, Zs, K_uu);
+    kernels::MatrixOut slope(slope_uu);
+    kernels::apply_profile(kind, variance, K_uu, &slope);
+  } else {
+    formed().evaluate(Zs, Zs, K_uu);
+  }
   K_uu.diagonal().array() += kInducingNugget * variance;
   extra_jitter = linalg::cholesky(K_uu, L, "kernel matrix of the inducing points").jitter;
   linalg::invert_lower(L, Linv);
+}
+
+Vector InducingBasis::prior_variance(const MatrixIn& Xs) const {
+  return form.stationary() ? Vector::Constant(Xs.rows(), variance) : formed().diagonal(Xs);
 }
 
 void InducingBasis::evaluate(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs, kernels::MatrixOut K,
@@ -63,8 +86,12 @@ void InducingBasis::evaluate_embedded(const MatrixIn& X, VectorRef row_scale, ke
     Xs.col(i) = X.col(i) * inverse_length_scales(i);
   }
   if (M > 0) {
-    kernels::squared_distances(Xs, Zs, K);
-    kernels::apply_profile(kind, variance, K, slope);
+    if (form.stationary()) {
+      kernels::squared_distances(Xs, Zs, K);
+      kernels::apply_profile(kind, variance, K, slope);
+    } else {
+      formed().evaluate(Xs, Zs, K);
+    }
     if (scaled) {
       for (Index m = 0; m < M; ++m) {
         K.col(m).array() *= row_scale.head(N).array();
@@ -85,6 +112,13 @@ void InducingBasis::evaluate_embedded(const MatrixIn& X, VectorRef row_scale, ke
   }
 }
 
+void InducingBasis::pull_back(const MatrixIn& Xs, const Matrix& K_bar, const Vector& k_bar, Matrix& slope) const {
+  Matrix Xs_bar = Matrix::Zero(Xs.rows(), columns());
+  formed().pull_back(Xs, Zs, K_bar, Xs_bar, nullptr);
+  formed().pull_back_diagonal(Xs, k_bar, Xs_bar);
+  slope.noalias() += Xs_bar * inverse_length_scales.asDiagonal();
+}
+
 void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out) const {
   Matrix Xs(X.rows(), columns());
   Matrix K(X.rows(), inducing());
@@ -94,7 +128,7 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
   const Matrix A_Sigma = A * q.Sigma;
   variance_out = A_Sigma.cwiseProduct(A).rowwise().sum();
   if (inducing() > 0) {
-    variance_out.array() += variance - A.leftCols(inducing()).rowwise().squaredNorm().array();
+    variance_out += prior_variance(Xs) - A.leftCols(inducing()).rowwise().squaredNorm();
   }
   variance_out = variance_out.cwiseMax(0.0);
 }
@@ -113,17 +147,32 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
   // var = k + a^T Sigma a - a_u^T a_u; half its derivative in a is (Sigma - I_u) a.
   Matrix half = A * q.Sigma;
   half.leftCols(M) -= A.leftCols(M);
-  variance_out = (half.cwiseProduct(A).rowwise().sum().array() + (M > 0 ? variance : 0.0)).cwiseMax(0.0);
+  variance_out = half.cwiseProduct(A).rowwise().sum();
+  if (M > 0) {
+    variance_out += prior_variance(Xs);
+  }
+  variance_out = variance_out.cwiseMax(0.0);
   // Back through a = L^-1 k(Z, x): what multiplies dk(z_m, x).
   const Vector mean_k = Linv.transpose() * q.mu.head(M);
   const Matrix half_k = half.leftCols(M) * Linv;
+  Matrix formed_mean = Matrix::Zero(form.stationary() ? 0 : X.rows(), columns());
+  Matrix formed_variance = formed_mean;
+  if (!form.stationary() && M > 0) {
+    pull_back(Xs, mean_k.transpose().replicate(X.rows(), 1), Vector::Zero(X.rows()), formed_mean);
+    pull_back(Xs, 2.0 * half_k, Vector::Ones(X.rows()), formed_variance);
+  }
   const auto slope_in = [&](Index column, Eigen::Ref<Vector> mean_out, Eigen::Ref<Vector> variance_slope_out) {
-    // dk/dx_i = dk/dr^2 . 2 (x_i - z_i) / l_i^2
-    const Matrix dk =
-        (2.0 * inverse_length_scales(column)) *
-        slope.cwiseProduct(Xs.col(column).replicate(1, M) - Zs.col(column).transpose().replicate(X.rows(), 1));
-    mean_out.noalias() = dk * mean_k;
-    variance_slope_out = 2.0 * dk.cwiseProduct(half_k).rowwise().sum();
+    if (form.stationary()) {
+      // dk/dx_i = dk/dr^2 . 2 (x_i - z_i) / l_i^2
+      const Matrix dk =
+          (2.0 * inverse_length_scales(column)) *
+          slope.cwiseProduct(Xs.col(column).replicate(1, M) - Zs.col(column).transpose().replicate(X.rows(), 1));
+      mean_out.noalias() = dk * mean_k;
+      variance_slope_out = 2.0 * dk.cwiseProduct(half_k).rowwise().sum();
+    } else {
+      mean_out = formed_mean.col(column);
+      variance_slope_out = formed_variance.col(column);
+    }
     if (linear_sd.size() > 0) {
       mean_out.array() += linear_sd(column) * q.mu(M + column);
       variance_slope_out += 2.0 * linear_sd(column) * half.col(M + column);
@@ -141,6 +190,9 @@ void InducingBasis::predict(const Weights& q, MatrixRef X, Vector& mean, Vector&
     }
     const Index cosine = inputs() + static_cast<Index>(a);
     slope_in(cosine, mean_c, variance_c);
+    if (inverse_length_scales(column) == 0.0) {
+      continue;  // excluded: both slopes are 0
+    }
     const Vector s = Xs.col(column) / inverse_length_scales(column);
     const Vector c = Xs.col(cosine) / inverse_length_scales(cosine);
     kernels::pull_back(angles[a].omega, s, c, mean_slope.col(column - first), mean_c);

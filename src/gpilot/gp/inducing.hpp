@@ -2,6 +2,7 @@
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
+#include "gpilot/kernels/form.hpp"
 #include "gpilot/kernels/stationary.hpp"
 
 /// Sparse Gaussian process regression in whitened features.
@@ -11,14 +12,15 @@
 /// the inducing points of the stationary kernel followed, when a linear kernel is added, by the weights of that kernel
 /// themselves: they are finitely many, so nothing is lost by carrying them exactly. Only the stationary part leaves a
 /// residual variance k(x,x) - |L^-1 k(Z,x)|^2.
-/// Inputs that are angles stand in their embedding (kernels/angles.hpp), in both parts.
+/// Inputs that are angles stand in their embedding (kernels/angles.hpp), in both parts. What is known of the function
+/// (kernels/form.hpp) holds in both, too: weights of the linear part that it rules out have the standard deviation 0.
 /// M inducing points, I inputs, I_e columns of their embedding (I without angles), M_a = M + I_e + 1 (or M) features.
 namespace gpilot::gp {
 
 /// The nugget on k(Z, Z), relative to the kernel's variance: part of the model, so that the bound stays smooth.
 inline constexpr double kInducingNugget = 1e-8;
 
-using MatrixIn = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+using kernels::MatrixIn;
 
 /// q(v) = N(mu, Sigma) over the whitened weights.
 struct Weights {
@@ -37,15 +39,19 @@ struct InducingBasis {
   Matrix K_uu, slope_uu;         ///< [M x M], and dk/dr^2
   Matrix L, Linv;                ///< [M x M]
   double extra_jitter = 0.0;     ///< what the factorisation needed beyond the nugget
+  kernels::Form form = {};       ///< then slope_uu is not set
 
   Index inducing() const { return Zs.rows(); }
   Index columns() const { return inverse_length_scales.size(); }  ///< I_e
   Index inputs() const { return columns() - static_cast<Index>(angles.size()); }
   Index features() const { return Zs.rows() + linear_sd.size(); }
+  kernels::FormedKernel formed() const { return {kind, variance, form, inputs()}; }
+  /// k(x, x) of the stationary part, at scaled inputs [N].
+  Vector prior_variance(const MatrixIn& Xs) const;
 
   /// Allocates only when a size changes. `log_linear_sd` may be empty.
   void update(kernels::Kind kernel_kind, double log_variance, VectorRef log_length_scales, VectorRef log_linear_sd,
-              MatrixRef Z, const kernels::Angles& angle_inputs = {});
+              MatrixRef Z, const kernels::Angles& angle_inputs = {}, const kernels::Form& known = {});
 
   /// Features of the rows of X [N x I_e], embedded, each row times `row_scale` (a vector of at least N, or empty for
   /// 1). Xs [N x I_e] receives the scaled inputs, K [N x M] is scratch; `slope`, when given, receives dk(x, z)/dr^2,
@@ -55,6 +61,10 @@ struct InducingBasis {
   /// The same of the rows of X [N x I]. Allocates nothing where there are no angles.
   void evaluate(const MatrixIn& X, VectorRef row_scale, kernels::MatrixOut Xs, kernels::MatrixOut K,
                 kernels::MatrixOut* slope, kernels::MatrixOut A) const;
+
+  /// f's mean weights dF/dk and, with their row scale, dF/d(x): adds to slope [N x I_e] what K_bar [N x M] and
+  /// k_bar [N], of k(x, x), mean for the embedded inputs.
+  void pull_back(const MatrixIn& Xs, const Matrix& K_bar, const Vector& k_bar, Matrix& slope) const;
 
   /// Mean and variance of f at the rows of X under q(v). Allocates; for prediction.
   void predict(const Weights& q, MatrixRef X, Vector& mean, Vector& variance_out) const;

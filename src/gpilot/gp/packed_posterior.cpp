@@ -22,7 +22,8 @@ PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
       angles_(basis.angles),
       inverse_length_scales_(basis.inverse_length_scales),
       Zs_(basis.Zs),
-      linear_(basis.linear_sd.size() > 0) {
+      linear_(basis.linear_sd.size() > 0),
+      form_(basis.form) {
   const Index M = basis.inducing();
   const Index features = basis.features();
   Matrix changed = -q.Sigma;  // [M_a x M_a]
@@ -45,12 +46,22 @@ PackedPosterior::PackedPosterior(const InducingBasis& basis, const Weights& q)
 }
 
 Matrix AnchoredKernel::gram() const {
-  Matrix K = kernels::gram(kind, variance, length_scales, anchors, anchors);
+  const Index I = anchors.cols() - static_cast<Index>(angles.size());
+  Matrix K(anchors.rows(), anchors.rows());
+  if (form.stationary()) {
+    K = kernels::gram(kind, variance, length_scales, anchors, anchors);
+  } else {
+    const Matrix Xs = anchors * length_scales.cwiseInverse().asDiagonal();
+    kernels::FormedKernel{kind, variance, form, I}.evaluate(Xs, Xs, K);
+  }
   if (linear_sd.size() > 0) {
-    const Index I = anchors.cols();
-    const Matrix scaled = anchors * linear_sd.head(I).asDiagonal();
+    const Index I_e = anchors.cols();
+    const Matrix scaled = anchors * linear_sd.head(I_e).asDiagonal();
     K.noalias() += scaled * scaled.transpose();
-    K.array() += linear_sd(I) * linear_sd(I);
+    K.array() += linear_sd(I_e) * linear_sd(I_e);
+  }
+  if (extra) {
+    K.noalias() += extra_at_anchors * extra_at_anchors.transpose();
   }
   return K;
 }
@@ -61,24 +72,36 @@ PackedPosterior::PackedPosterior(const AnchoredKernel& kernel, MatrixRef B)
       angles_(kernel.angles),
       inverse_length_scales_(kernel.length_scales.cwiseInverse()),
       Zs_(kernel.anchors * inverse_length_scales_.asDiagonal()),
-      linear_(kernel.linear_sd.size() > 0) {
+      linear_(kernel.linear_sd.size() > 0),
+      form_(kernel.form),
+      extra_(kernel.extra),
+      extra_count_(kernel.extra ? kernel.extra_at_anchors.cols() : 0) {
   const Index T = kernel.anchors.rows();
   const Index I = kernel.anchors.cols();
   const Index linear = linear_ ? I + 1 : 0;
+  const Index weights = linear + extra_count_;
   const linalg::SymmetricEigen eigen(B);
-  // k(x, anchors) = phi(x)^T [1; s^2 anchors^T; s_0^2]: the first columns. The linear kernel itself, which a sparse
-  // posterior carries in its weights, are further ones with eigenvalue -1.
-  folded_.setZero(T + linear, T + linear + 1);
-  eigenvalues_.resize(T + linear);
+  // k(x, anchors) = phi(x)^T [1; s^2 anchors^T; s_0^2; extra^T]: the first columns. The linear kernel itself, which a
+  // sparse posterior carries in its weights, are further ones with eigenvalue -1, and so are the extra features.
+  folded_.setZero(T + weights, T + weights + 1);
+  eigenvalues_.resize(T + weights);
   eigenvalues_.head(T) = eigen.values;
+  eigenvalues_.tail(weights).setConstant(-1.0);
   folded_.topLeftCorner(T, T) = eigen.vectors;
   if (linear_) {
     const Vector s2 = kernel.linear_sd.cwiseAbs2();
     folded_.block(T, 0, I, T).noalias() = s2.head(I).asDiagonal() * kernel.anchors.transpose() * eigen.vectors;
     folded_.block(T + I, 0, 1, T) = s2(I) * eigen.vectors.colwise().sum();
     folded_.block(T, T, linear, linear) = kernel.linear_sd.asDiagonal();
-    eigenvalues_.tail(linear).setConstant(-1.0);
   }
+  if (extra_count_ > 0) {
+    folded_.block(T + linear, 0, extra_count_, T).noalias() = kernel.extra_at_anchors.transpose() * eigen.vectors;
+    folded_.block(T + linear, T + linear, extra_count_, extra_count_).setIdentity();
+  }
+}
+
+kernels::FormedKernel PackedPosterior::formed() const {
+  return {kind_, variance_, form_, inverse_length_scales_.size() - static_cast<Index>(angles_.size())};
 }
 
 void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) const {
@@ -103,16 +126,27 @@ void PackedPosterior::predict(MatrixRef X, Eigen::Ref<Vector> mean, Eigen::Ref<V
       for (Index i = 0; i < I_e; ++i) {
         Xs.col(i).head(rows) = inverse_length_scales_(i) * inputs.col(i);
       }
-      kernels::squared_distances(Xs.topRows(rows), Zs_, phi.topLeftCorner(rows, M));
-      kernels::apply_profile(kind_, variance_, phi.topLeftCorner(rows, M), nullptr);
+      if (form_.stationary()) {
+        kernels::squared_distances(Xs.topRows(rows), Zs_, phi.topLeftCorner(rows, M));
+        kernels::apply_profile(kind_, variance_, phi.topLeftCorner(rows, M), nullptr);
+      } else {
+        formed().evaluate(Xs.topRows(rows), Zs_, phi.topLeftCorner(rows, M));
+      }
     }
     if (linear_) {
       phi.block(0, M, rows, I_e) = inputs;
     }
+    if (extra_count_ > 0) {
+      phi.topRightCorner(rows, extra_count_) = extra_(X.middleRows(begin, rows));
+    }
     product.topRows(rows).noalias() = phi.topRows(rows) * folded_;
     mean.segment(begin, rows) = product.col(r).head(rows);
     auto v = variance.segment(begin, rows).array();
-    v.setConstant(variance_);
+    if (form_.stationary() || M == 0) {
+      v.setConstant(variance_);
+    } else {
+      v = formed().diagonal(Xs.topRows(rows)).array();
+    }
     for (Index j = 0; j < r; ++j) {
       v -= eigenvalues_(j) * product.col(j).head(rows).array().square();
     }
@@ -133,7 +167,10 @@ void PackedPosterior::predict(MatrixRef X, Points& points, Vector& mean, Matrix&
   slope.setZero(X.rows(), I_e);
   Matrix dk(X.rows(), M);
   set_features(X, points, &dk);
-  if (M > 0) {
+  if (M > 0 && !form_.stationary()) {
+    formed().pull_back(points.Xs, Zs_, folded_.col(r).head(M).transpose().replicate(X.rows(), 1), slope, nullptr);
+    slope *= inverse_length_scales_.asDiagonal();
+  } else if (M > 0) {
     // d mean/dx_i = sum_m weight_m dk/dr^2 2 (x_i - z_i) / l_i^2
     dk *= (2.0 * folded_.col(r).head(M)).asDiagonal();
     slope = dk.rowwise().sum().asDiagonal() * points.Xs;
@@ -162,7 +199,9 @@ void PackedPosterior::set_features(MatrixRef X, Points& points, Matrix* slope) c
   points.Xe.leftCols(X.cols()) = X;
   kernels::embed(angles_, points.Xe);
   points.Xs.noalias() = points.Xe * inverse_length_scales_.asDiagonal();
-  if (M > 0) {
+  if (M > 0 && !form_.stationary()) {
+    formed().evaluate(points.Xs, Zs_, points.phi.leftCols(M));
+  } else if (M > 0) {
     kernels::squared_distances(points.Xs, Zs_, points.phi.leftCols(M));
     if (slope != nullptr) {
       kernels::MatrixOut out(*slope);
@@ -175,11 +214,16 @@ void PackedPosterior::set_features(MatrixRef X, Points& points, Matrix* slope) c
     points.phi.middleCols(M, I_e) = points.Xe;
     points.phi.col(M + I_e).setOnes();
   }
+  if (extra_count_ > 0) {
+    points.phi.rightCols(extra_count_) = extra_(X);
+  }
 }
 
 void PackedPosterior::covariance(const Points& x, const Points& y, Matrix& V) const {
   V.resize(x.Xs.rows(), y.Xs.rows());
-  if (Zs_.rows() > 0) {
+  if (Zs_.rows() > 0 && !form_.stationary()) {
+    formed().evaluate(x.Xs, y.Xs, V);
+  } else if (Zs_.rows() > 0) {
     kernels::squared_distances(x.Xs, y.Xs, V);
     kernels::apply_profile(kind_, variance_, V, nullptr);
   } else {

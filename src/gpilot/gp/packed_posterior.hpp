@@ -1,11 +1,17 @@
 #pragma once
 
+#include <functional>
+
 #include "gpilot/core/types.hpp"
 #include "gpilot/gp/inducing.hpp"
 
 namespace gpilot::gp {
 
-/// A stationary kernel, with or without a linear one beside it, and points in its domain, embedded: I_e columns.
+/// Values [N x F] at the rows of X [N x I] of functions whose weights are not known, each with a standard normal prior.
+using ExtraFeatures = std::function<Matrix(MatrixRef X)>;
+
+/// A stationary kernel, with or without a linear one beside it, and points in its domain, embedded: I_e columns. An
+/// input that it does not depend on has an infinite length scale.
 struct AnchoredKernel {
   kernels::Kind kind = kernels::Kind::kSquaredExponential;
   double variance = 1.0;
@@ -13,6 +19,9 @@ struct AnchoredKernel {
   Vector length_scales;  ///< [I_e]
   Vector linear_sd;      ///< [I_e + 1] or empty
   Matrix anchors;        ///< [T x I_e]
+  kernels::Form form{};
+  ExtraFeatures extra{};      ///< may be empty
+  Matrix extra_at_anchors{};  ///< [T x F]
 
   /// k(anchors, anchors) [T x T].
   Matrix gram() const;
@@ -61,6 +70,7 @@ class PackedPosterior {
 
  private:
   void set_features(MatrixRef X, Points& points, Matrix* slope) const;
+  kernels::FormedKernel formed() const;
 
   kernels::Kind kind_;
   double variance_;
@@ -68,7 +78,10 @@ class PackedPosterior {
   Vector inverse_length_scales_;  ///< [I_e]
   Matrix Zs_;                     ///< [M x I_e], embedded and divided by the length scales
   bool linear_;
-  Matrix folded_;       ///< [M_a x r + 1], B^T U and, last, B^T mu
+  kernels::Form form_;
+  ExtraFeatures extra_;
+  Index extra_count_ = 0;
+  Matrix folded_;       ///< [M_a + F x r + 1], B^T U and, last, B^T mu
   Vector eigenvalues_;  ///< [r]
 };
 

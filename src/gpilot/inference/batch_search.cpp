@@ -12,6 +12,7 @@
 #include "gpilot/inference/batches.hpp"
 #include "gpilot/inference/candidate_search.hpp"
 #include "gpilot/inference/linearised.hpp"
+#include "gpilot/inference/parameter_errors.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/ssm/angles.hpp"
@@ -77,6 +78,7 @@ void add_scaled(ssm::Parameters& p, double factor, const ssm::Parameters& q) {
   p.log_r += factor * q.log_r;
   p.C += factor * q.C;
   p.d += factor * q.d;
+  p.physics += factor * q.physics;
 }
 
 /// Rows first .. end - 1 of a chain as a chain of their own.
@@ -217,7 +219,8 @@ void BatchSearch::train_further(const std::vector<ssm::Dataset>& data) {
 void BatchSearch::weights_of_batch(const ssm::Dataset& data) {
   const CandidateSearch search(data, open_, inner_, &model_);
   ssm::Elbo elbo(model_.gp.structure, search.series(), nodes_, options_.threads);
-  ssm::Free held{.kernel = false, .linear_sd = false, .mean = false, .inducing = false, .q = {}, .r = {}};
+  ssm::Free held{
+      .kernel = false, .linear_sd = false, .mean = false, .inducing = false, .q = {}, .r = {}, .physics = false};
   held.q = Vector::Zero(model_.gp.structure.states);
   held.r = Vector::Zero(model_.gp.structure.outputs);
   BoundOptimiser optimiser(elbo, priors_, held, model_.gp.parameters,
@@ -228,6 +231,7 @@ void BatchSearch::weights_of_batch(const ssm::Dataset& data) {
   model_.gp.weights = optimiser.weights();
   model_.states = optimiser.states();
   model_.starts = search.series().start;
+  report_parameters(model_.gp, search.series(), model_.states, model_.report);  // errors of one batch: wider, not less
 }
 
 std::vector<BatchSearch::Piece> BatchSearch::pieces() const {

@@ -13,6 +13,7 @@
 #include "gpilot/inference/start.hpp"
 #include "gpilot/inference/tied.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
@@ -78,6 +79,14 @@ CandidateSearch::CandidateSearch(const ssm::Dataset& data, const ssm::ModelSpec&
     }
   }
   priors_.centre = start_;
+  if (structure_.physics) {
+    priors_.shift = Vector::Zero(static_cast<Index>(rows.size()));
+    for (std::size_t g = 0; g < rows.size(); ++g) {
+      if (contains(structure_.physics->rows(), rows[g])) {
+        priors_.shift(static_cast<Index>(g)) = Priors::kPhysicsShift;
+      }
+    }
+  }
   const Vector turns = spec.turns();
   output_mean_.resize(structure_.outputs);
   output_sd_.resize(structure_.outputs);
@@ -158,7 +167,9 @@ TrainedCandidate CandidateSearch::train_linear(int restart) {
   p.d = start_.d;
   p.log_r = start_.log_r;
   p.log_q = start_.log_q;
-  p.log_linear_sd.setConstant(priors_.log_linear_sd.mean);
+  for (Index g = 0; g < p.log_linear_sd.cols(); ++g) {
+    p.log_linear_sd.col(g).setConstant(priors_.log_linear_sd_mean(g));
+  }
   for (const Index d : linear.gp_rows()) {
     if (free.q(d) != 0.0) {
       p.log_q(d) = 2.0 * std::log(drift_sd);
@@ -179,6 +190,7 @@ ssm::Parameters CandidateSearch::gp_start(const TrainedCandidate& linear, std::u
   p.d = from.d;
   p.log_r = from.log_r;
   p.log_q = from.log_q;
+  p.physics = from.physics;
   if (structure_.linear_kernel) {
     p.log_linear_sd = from.log_linear_sd;
   }
@@ -192,7 +204,9 @@ ssm::Parameters CandidateSearch::gp_start(const TrainedCandidate& linear, std::u
 
 void CandidateSearch::set_initial_kernel(ssm::Parameters& p) const {
   const auto& paper = options_.paper_start;
-  p.log_variance.setConstant(paper ? std::log(paper->variance) : priors_.log_variance.mean);
+  for (Index g = 0; g < p.log_variance.size(); ++g) {
+    p.log_variance(g) = paper ? std::log(paper->variance) : priors_.log_variance_mean(g);
+  }
   p.log_length_scales.setConstant(paper ? std::log(paper->length_scale) : priors_.log_length_scale.mean);
 }
 

@@ -11,7 +11,9 @@
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/version.hpp"
 #include "gpilot/inference/candidate_search.hpp"
+#include "gpilot/inference/parameter_errors.hpp"
 #include "gpilot/inference/start.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/ssm/transition.hpp"
 
 namespace gpilot::inference {
@@ -58,6 +60,10 @@ void check_previous(const ssm::Model& previous, const ssm::ModelSpec& spec) {
       old.derivatives != spec.derivatives || old.angles != spec.angles || old.linear_kernel != spec.linear_kernel ||
       old.kernel != spec.kernel) {
     throw InputError("the model to start from has other inputs, outputs, states, derivatives, angles or kernel");
+  }
+  if (ssm::describe_knowledge(old) != ssm::describe_knowledge(spec) ||
+      ssm::parameter_names(old) != ssm::parameter_names(spec)) {
+    throw InputError("the model to start from was told other things about its functions (docs/knowledge.md)");
   }
 }
 
@@ -189,6 +195,7 @@ ssm::Model CandidateSearch::run() {
                              .runs = best->rolling.runs};
   }
   describe(*best, model.report);
+  report_parameters(best->dynamics, series_, best->q, model.report);
   model.spec = spec_;
   model.scaling = scaling_;
   model.gp = best->dynamics;
@@ -225,6 +232,9 @@ ssm::Model fit(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOp
   }
   if (options.paper_start && !spec.derivatives.empty()) {
     throw InputError("the paper's start knows no derivatives: declare none with it");
+  }
+  if (options.paper_start && ssm::has_knowledge(spec)) {
+    throw InputError("the paper's start knows nothing about functions: declare nothing about them with it");
   }
   if (options.tied && (spec.learn_C || spec.learn_d)) {
     throw InputError("tied q(x) needs a given emission: do not learn C or d with it");

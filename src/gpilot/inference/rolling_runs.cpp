@@ -229,7 +229,11 @@ RollingRuns rolling_runs(const ssm::Dynamics& dynamics, const ssm::StatePosterio
     const ssm::Transition transition(dynamics.structure, dynamics.parameters, elbo.weights());
     const ssm::Filter filter(transition, nodes);
     ssm::DrawnFunctions functions(transition, kDraws, kSeed);
+    const double squares = all.squares.sum();
+    const double count = all.counts.sum();
     Run(filter, functions, series, k).add_to(all);
+    all.run_squares.push_back(all.squares.sum() - squares);
+    all.run_counts.push_back(all.counts.sum() - count);
     ++all.runs;
   }
   return all;

@@ -21,6 +21,7 @@ struct RollingRuns {
   Matrix counts;        ///< [H x E] values compared
   Matrix surprise;      ///< [values x E] (error / predicted sd) in the order of runs and rows; NaN: not measured
   Index runs = 0;
+  std::vector<double> run_squares, run_counts;  ///< [runs] sums over each
 
   /// Pooled over outputs and steps ahead; NaN if nothing was compared.
   double rmse() const;

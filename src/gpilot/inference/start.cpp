@@ -148,6 +148,19 @@ Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const 
       x = ssm::nearest_turn(x, 0.0, 2.0 * std::numbers::pi / angle.omega);
     }
   }
+  for (Index i = 0; i < points.cols(); ++i) {
+    if (!s.uses(i)) {
+      points.col(i).setZero();  // what no function sees must not spread them
+    }
+  }
+  if (!s.forms.empty() && std::all_of(s.forms.begin(), s.forms.end(), [](const kernels::Form& f) { return f.odd; })) {
+    // A point and its reflection are one and the same.
+    Eigen::Index widest = 0;
+    points.colwise().squaredNorm().maxCoeff(&widest);
+    for (Index n = 0; n < points.rows(); ++n) {
+      points.row(n) *= points(n, widest) < 0.0 ? -1.0 : 1.0;
+    }
+  }
   // k-means over very many points gains nothing.
   constexpr Index kMostPoints = 4000;
   if (points.rows() <= kMostPoints) {

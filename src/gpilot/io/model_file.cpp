@@ -92,6 +92,9 @@ void check_values(const Json& json, const std::string& name) {
 }  // namespace
 
 std::string format_model(const ssm::Model& model) {
+  if (model.spec.physics.function) {
+    throw InputError("a model whose physics is a function of a program cannot be saved: expected formulas");
+  }
   JsonWriter file;
   file.text("format", std::string(kFormat));
   file.count("version", Index{kModelFormatVersion}, 1, kModelFormatVersion);

@@ -14,7 +14,8 @@ namespace gpilot::io {
 /// The newest version of the format that this library reads, and the one it writes.
 inline constexpr int kModelFormatVersion = 4;
 
-/// The file's text. Throws InputError for a name that is not valid UTF-8.
+/// The file's text. Throws InputError for a name that is not valid UTF-8, and for a model whose physics is a function
+/// of a program.
 std::string format_model(const ssm::Model& model);
 
 /// The model in a text; `name` is the file's, for messages. Every shape is checked against every other. Throws

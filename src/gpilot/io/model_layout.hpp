@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/json_archive.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/structure.hpp"
 
@@ -40,6 +44,54 @@ void check_no_cycle(const Declarations& declarations, Index states) {
   }
 }
 
+template <class Archive, class Physics>
+void describe_physics(Archive& file, Physics& physics) {
+  file.word("integration", physics.integration, ssm::integration_from_name);
+  file.list("formulas", physics.formulas, [](auto& entry, auto& formula) {
+    entry.text("state", formula.state);
+    entry.text("text", formula.text);
+  });
+  file.list("parameters", physics.parameters, [](auto& entry, auto& p) {
+    entry.text("name", p.name);
+    entry.number("start", p.start, Rule::kFinite);
+    entry.flag("known", p.known);
+    entry.number("sd", p.sd, Rule::kNullable);
+    entry.number("factor", p.factor, Rule::kNullable);
+    entry.number("low", p.low, Rule::kNullable);
+    entry.number("high", p.high, Rule::kNullable);
+    entry.text("unit", p.unit);
+  });
+}
+
+/// What is declared about functions; files before version 4 have none of it.
+template <class Archive, class Spec>
+void describe_knowledge(Archive& file, Spec& spec) {
+  file.optional("cyclic", [&] { file.texts("cyclic", spec.cyclic); });
+  file.optional("depends_on", [&] {
+    file.list("depends_on", spec.depends_on, [](auto& entry, auto& d) {
+      entry.text("state", d.state);
+      entry.texts("names", d.names);
+    });
+  });
+  file.optional("odd", [&] { file.texts("odd", spec.odd); });
+  file.optional("centres", [&] {
+    file.list("centres", spec.centres, [](auto& entry, auto& c) {
+      entry.text("name", c.name);
+      entry.number("value", c.value, Rule::kFinite);
+    });
+  });
+  file.optional("control_affine", [&] { file.texts("control_affine", spec.control_affine); });
+  file.optional("coefficients", [&] {
+    file.list("coefficients", spec.coefficients, [](auto& entry, auto& c) {
+      entry.text("state", c.state);
+      entry.text("name", c.name);
+      entry.number("value", c.value, Rule::kFinite);
+    });
+  });
+  file.optional("physics",
+                [&] { file.object("physics", [&](auto& child) { describe_physics(child, spec.physics); }); });
+}
+
 template <class Archive, class Spec>
 void describe_declarations(Archive& file, Spec& spec) {
   const Index D = size_of(spec.states);
@@ -63,6 +115,7 @@ void describe_declarations(Archive& file, Spec& spec) {
     entry.number("low", range.low, Rule::kFinite);
     entry.number("high", range.high, Rule::kFinite);
   });
+  describe_knowledge(file, spec);
 }
 
 template <class Archive, class Spec>
@@ -146,10 +199,28 @@ void describe_parameters(Archive& file, Parameters& p, const ssm::Structure& s) 
   file.vector("log_r", p.log_r, s.outputs, Rule::kLogarithm);
   file.matrix("C", p.C, s.outputs, s.states, Rule::kFinite);
   file.vector("d", p.d, s.outputs, Rule::kFinite);
+  file.optional("physics", [&] {
+    file.vector_or_empty("physics", p.physics, s.physics ? s.physics->parameters() : 0, Rule::kFinite);
+  });
+  file.require("physics", [&] {
+    if (s.physics && p.physics.size() != s.physics->parameters()) {
+      throw InputError(fmt::format("expected {} values", s.physics->parameters()));
+    }
+  });
+}
+
+/// Of a structure that was read: what the declarations say about its functions. Identified states have none.
+inline void attach_knowledge(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, ssm::Structure& s) {
+  s.forms = ssm::forms_of(spec, s);
+  s.known_weights = ssm::known_weights_of(spec, scaling);
+  if (!spec.physics.empty()) {
+    s.physics = std::make_shared<const ssm::PhysicsMean>(spec, scaling);
+  }
+  s.validate();
 }
 
 template <class Archive, class Dynamics>
-void describe_dynamics(Archive& file, Dynamics& dynamics, const ssm::ModelSpec& spec) {
+void describe_dynamics(Archive& file, Dynamics& dynamics, const ssm::ModelSpec& spec, const ssm::Scaling& scaling) {
   file.optional("dead_time", [&] { file.count("dead_time", dynamics.dead_time, 0, kMostDelay); });
   file.optional("input_lags", [&] { file.count("input_lags", dynamics.input_lags, 0, kMostDelay); });
   file.optional("spread",
@@ -163,6 +234,11 @@ void describe_dynamics(Archive& file, Dynamics& dynamics, const ssm::ModelSpec& 
   });
   file.object("structure",
               [&](auto& child) { describe_structure(child, dynamics.structure, spec, D, dynamics.input_lags); });
+  if constexpr (!std::is_const_v<Dynamics>) {
+    if (dynamics.state_names.empty() && ssm::has_knowledge(spec)) {
+      file.require("structure", [&] { attach_knowledge(spec, scaling, dynamics.structure); });
+    }
+  }
   const ssm::Structure& s = dynamics.structure;
   file.object("parameters", [&](auto& child) { describe_parameters(child, dynamics.parameters, s); });
   file.optional("support", [&] {
@@ -252,6 +328,18 @@ void describe_report(Archive& file, Report& report, Index gp_rows) {
       });
     });
   });
+  file.optional("parameters", [&] {
+    file.list("parameters", report.parameters, [](auto& entry, auto& p) {
+      entry.text("name", p.name);
+      entry.text("unit", p.unit);
+      entry.number("value", p.value, Rule::kFinite);
+      entry.number("sd", p.sd, Rule::kNotNegative);
+      entry.number("low", p.low, Rule::kFinite);
+      entry.number("high", p.high, Rule::kFinite);
+      entry.number("determined", p.determined, Rule::kNotNegative);
+    });
+  });
+  file.optional("warnings", [&] { file.texts("warnings", report.warnings); });
   file.vector("explained", report.explained, gp_rows, Rule::kNullable);
   file.number("extra_jitter", report.extra_jitter, Rule::kNullable);
   file.count("evaluations", report.evaluations, 0, std::numeric_limits<int>::max());
@@ -264,8 +352,8 @@ void describe_model(Archive& file, Model& model) {
   file.seed("seed", model.seed);
   file.object("spec", [&](auto& child) { describe_spec(child, model.spec); });
   file.object("scaling", [&](auto& child) { describe_scaling(child, model.scaling, model.spec); });
-  file.object("gp", [&](auto& child) { describe_dynamics(child, model.gp, model.spec); });
-  file.object("linear", [&](auto& child) { describe_dynamics(child, model.linear, model.spec); });
+  file.object("gp", [&](auto& child) { describe_dynamics(child, model.gp, model.spec, model.scaling); });
+  file.object("linear", [&](auto& child) { describe_dynamics(child, model.linear, model.spec, model.scaling); });
   file.object("mean", [&](auto& child) {
     child.vector("output_mean", model.output_mean, size_of(model.spec.outputs), Rule::kFinite);
     child.vector("output_sd", model.output_sd, size_of(model.spec.outputs), Rule::kNotNegative);

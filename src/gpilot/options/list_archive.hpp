@@ -51,6 +51,20 @@ class ListArchive {
   }
   /// A flag that is false unless given.
   void option(const Field& field, const bool& value) { fields_.push_back({field, value ? "true" : "", false, "flag"}); }
+  void texts(const Field& field, const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) {
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", ListedField{field, value, true}.toml());
+    }
+    fields_.push_back({field, list.empty() ? "" : fmt::format("[{}]", list), false, "texts"});
+  }
+  void numbers(const Field& field, const std::vector<std::pair<std::string, double>>& values) {
+    std::string list;
+    for (const auto& [name, value] : values) {
+      list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", ListedField{field, name, true}.toml(), value);
+    }
+    fields_.push_back({field, list.empty() ? "" : fmt::format("{{ {} }}", list), false, "numbers"});
+  }
   void region(const Field& field, const std::vector<ssm::Range>& value) {
     fields_.push_back({field, explore::format_region(value), true, "text"});
   }

@@ -3,9 +3,11 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/plan/roll_out.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 
@@ -115,6 +117,7 @@ Past linearised_past(const DecisionContext& context, const std::vector<Stretch>&
   for (const gp::PackedPosterior& posterior : model_posteriors(context)) {
     posterior.predict(past.X, points, mean, slopes.emplace_back());
   }
+  transition.add_physics_slopes(past.X, slopes);
   k = 0;
   Index row = 0;
   for (const Stretch& part : parts) {
@@ -139,7 +142,36 @@ gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matr
     kernel.variance = std::max(kernel.variance, basis.variance);
     kernel.length_scales = kernel.length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());
   }
+  // What is known of the function stays known.
+  for (Index i = 0; i < basis.columns(); ++i) {
+    if (basis.inverse_length_scales(i) == 0.0) {
+      kernel.length_scales(i) = std::numeric_limits<double>::infinity();
+    }
+  }
+  kernel.linear_sd = (basis.linear_sd.array() == 0.0).select(0.0, kernel.linear_sd);
+  kernel.form = basis.form;
   return kernel;
+}
+
+/// A parameter of the physics that is not known is a direction in which the function of its row is not known: the
+/// derivative of the row in it, with a weight that is standard normal before any data.
+void add_parameters(const ssm::Transition& transition, Index state, const Matrix& X, gp::AnchoredKernel& kernel) {
+  const auto& physics = transition.structure().physics;
+  if (!physics || physics->parameters() == 0) {
+    return;
+  }
+  const auto found = std::ranges::find(physics->rows(), state);
+  if (found == physics->rows().end()) {
+    return;
+  }
+  const auto row = static_cast<std::size_t>(found - physics->rows().begin());
+  kernel.extra = [physics, row, eta = transition.parameters().physics](MatrixRef points) {
+    std::vector<Matrix> slopes;
+    std::vector<Matrix> parameter_slopes;
+    physics->evaluate(points, eta, slopes, parameter_slopes);
+    return parameter_slopes[row];
+  };
+  kernel.extra_at_anchors = kernel.extra(X);
 }
 
 /// Needs the history and its q(x).
@@ -159,6 +191,7 @@ std::vector<gp::PackedPosterior> given_outputs(const DecisionContext& context) {
   Matrix S = past.noise;
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
     kernels.push_back(exploration_kernel(transition.bases()[g], past.X));
+    add_parameters(transition, transition.row_states()[g], past.X, kernels.back());
     const Matrix& response = past.response[static_cast<std::size_t>(transition.row_states()[g])];
     S.noalias() += response * kernels.back().gram() * response.transpose();
   }

@@ -108,11 +108,20 @@ void RollOut::draw_values(Row& row, Index first) {
   }
 }
 
+/// Adds the slopes of the physics to the rows' own, at the points from row `first` of X_ on.
+void RollOut::add_physics_slopes(Index first) {
+  std::vector<Matrix> slopes(rows_.size(), Matrix::Zero(N_, D_ + P_));
+  transition_.add_physics_slopes(X_.middleRows(first, N_), slopes);
+  for (std::size_t g = 0; g < rows_.size(); ++g) {
+    rows_[g].slope.middleRows(first, N_) += slopes[g];
+  }
+}
+
 /// x_ from row t to row t + 1 of all plans.
 void RollOut::advance(Index t) {
   const Index first = t * N_;
   const auto X = X_.middleRows(first, N_);
-  z_ = transition_.linear_part(X);
+  z_ = transition_.mean_part(X);
   for (std::size_t g = 0; g < rows_.size(); ++g) {
     Row& row = rows_[g];
     row.posterior.predict(X, row.step, mean_, slope_);
@@ -121,6 +130,9 @@ void RollOut::advance(Index t) {
       draw_values(row, first);
     }
     z_.col(transition_.row_states()[g]) += mean_;
+  }
+  if (transition_.structure().physics) {
+    add_physics_slopes(first);
   }
   x_.noalias() = z_ * transition_.left_inverse().transpose();
   for (Index n = 0; n < N_; ++n) {

@@ -79,11 +79,12 @@ class RollOut {
     gp::PackedPosterior::Points points{};    ///< [H N x ..]
     gp::PackedPosterior::Points step{};      ///< [N x ..] of one row
     gp::PackedPosterior::Points own{};       ///< [H x ..] of one plan
-    Matrix slope{};                          ///< [H N x I]
+    Matrix slope{};                          ///< [H N x I], that of physics included
     std::unique_ptr<gp::FunctionDraws> draws{};
   };
 
   void advance(Index t);
+  void add_physics_slopes(Index first);
   void set_path_slopes(Index n);
   void draw_values(Row& row, Index first);
 

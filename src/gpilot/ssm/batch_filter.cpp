@@ -112,7 +112,7 @@ void BatchFilter::predict(BeliefBatch& beliefs, MatrixRef controls, std::vector<
     X.block(n * J, s.states, J, s.controls).rowwise() = controls.col(n).transpose();
   }
   with_static_states(s.states, [&]<int N>() { spread<N>(beliefs, X, held); });
-  Matrix mean = transition_.linear_part(X);
+  Matrix mean = transition_.mean_part(X);
   Matrix variance = Matrix::Zero(X.rows(), s.states);
   Vector f(X.rows());
   for (std::size_t g = 0; g < functions_.size(); ++g) {

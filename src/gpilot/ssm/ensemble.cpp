@@ -37,7 +37,7 @@ DrawnFunctions::DrawnFunctions(const Transition& transition, Index draws, std::u
 }
 
 const Matrix& DrawnFunctions::next(const Matrix& X) {
-  z_ = transition_.linear_part(X);
+  z_ = transition_.mean_part(X);
   for (std::size_t g = 0; g < functions_.size(); ++g) {
     functions_[g].evaluate(X, f_);
     z_.col(transition_.row_states()[g]) += f_;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "gpilot/ssm/declared.hpp"
+#include "gpilot/ssm/knowledge.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 
 namespace gpilot::ssm {
 
@@ -53,6 +56,11 @@ Structure make_structure(const ModelSpec& spec, const Scaling& scaling, Index tr
     if (given(spec.x0_sd, i)) {
       s.x0_sd(i) = std::max(spec.x0_sd(i) / scaling.state_scale(i), kSmallestSd);
     }
+  }
+  s.forms = forms_of(spec, s);
+  s.known_weights = known_weights_of(spec, scaling);
+  if (!spec.physics.empty()) {
+    s.physics = std::make_shared<const PhysicsMean>(spec, scaling);
   }
   s.validate();
   return s;

@@ -6,6 +6,7 @@
 
 #include "gpilot/core/parallel.hpp"
 #include "gpilot/linalg/cholesky.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/series.hpp"
 
 namespace gpilot::ssm {
@@ -77,9 +78,15 @@ void NodeRegression::allocate() {
   }
   keep_blocks_ = kept_.size() == blocks_.size();
   const auto workers = static_cast<std::size_t>(std::max(1, std::min(threads_, static_cast<int>(groups_.size()))));
-  scratch_.assign(
-      workers, Scratch{Matrix(largest, M), Matrix(largest, M_a), Matrix(largest, I + 1), Matrix(largest, I + 1),
-                       Matrix(largest, D + A), Matrix(largest, D), keep_blocks_ ? BlockWork{} : sized_block(largest)});
+  scratch_.assign(workers, Scratch{Matrix(largest, M),
+                                   Matrix(largest, M_a),
+                                   Matrix(largest, I + 1),
+                                   Matrix(largest, I + 1),
+                                   Matrix(largest, D + A),
+                                   Matrix(largest, D),
+                                   {},
+                                   {},
+                                   keep_blocks_ ? BlockWork{} : sized_block(largest)});
 
   gp::Statistics zero{Matrix::Zero(M_a, M_a), Vector::Zero(M_a)};
   statistics_.assign(static_cast<std::size_t>(G), zero);
@@ -88,6 +95,8 @@ void NodeRegression::allocate() {
   sums.squares = Vector::Zero(D);
   sums.Zs_bar.assign(static_cast<std::size_t>(G), Matrix::Zero(M, I));
   sums.length_scale_sum = Matrix::Zero(I, G);
+  sums.prior_variance = Vector::Zero(G);
+  sums.physics_bar = Vector::Zero(structure_.physics ? structure_.physics->parameters() : 0);
   sums_.assign(groups_.size(), sums);
   adjoint_.resize(static_cast<std::size_t>(G));
   bases_.resize(static_cast<std::size_t>(G));
@@ -98,7 +107,8 @@ void NodeRegression::allocate() {
 
 NodeRegression::BlockWork NodeRegression::sized_block(Index N) const {
   const Index I = structure_.embedded_inputs();
-  BlockWork work{Matrix(N, I), Matrix(N, structure_.states), {}};
+  BlockWork work{
+      Matrix(N, I), Matrix(structure_.physics ? N : 0, structure_.inputs()), Matrix(N, structure_.states), {}};
   work.rows.assign(rows_.size(),
                    RowWork{Matrix(N, I), Matrix(N, structure_.inducing), Matrix(N, structure_.features() + 1)});
   return work;
@@ -127,8 +137,8 @@ NodeRegression::BlockWork& NodeRegression::work_of(Index block, Index worker) {
   return b < kept_.size() ? kept_[b] : scratch_[static_cast<std::size_t>(worker)].block;
 }
 
-void NodeRegression::fill_nodes(Range range, const Matrix& means, const TransitionMessages& messages,
-                                BlockWork& work) const {
+void NodeRegression::fill_nodes(Range range, const Parameters& p, const Matrix& means,
+                                const TransitionMessages& messages, BlockWork& work) const {
   const Index J = nodes_.count();
   const Index D = structure_.states;
   const Index P = structure_.controls;
@@ -154,8 +164,33 @@ void NodeRegression::fill_nodes(Range range, const Matrix& means, const Transiti
       work.X.col(D + i).segment(at, J).setConstant(series_.controls(i, t - 1));
     }
   }
+  if (structure_.physics) {
+    subtract_physics(nodes_in(range), p, work);
+  }
   if (!structure_.angles.empty()) {
     kernels::embed(structure_.angles, work.X.topRows(J * (range.end - range.begin)));
+  }
+}
+
+void NodeRegression::subtract_physics(Index N, const Parameters& p, BlockWork& work) const {
+  work.plain.topRows(N) = work.X.topLeftCorner(N, structure_.inputs());
+  const std::vector<Index>& rows = structure_.physics->rows();
+  const Matrix m = structure_.physics->evaluate(work.plain.topRows(N), p.physics);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    work.R.col(rows[k]).head(N).array() -= block_sqrt_w_.head(N).array() * m.col(static_cast<Index>(k)).array();
+  }
+}
+
+void NodeRegression::back_through_physics(Index N, const Parameters& p, const BlockWork& work, Scratch& scratch,
+                                          GroupSums& sums) const {
+  const std::vector<Index>& rows = structure_.physics->rows();
+  structure_.physics->evaluate(work.plain.topRows(N), p.physics, scratch.slopes, scratch.parameter_slopes, false);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto r_bar = scratch.R_bar.col(rows[k]).head(N);
+    for (Index i = 0; i < structure_.states; ++i) {
+      scratch.X_bar.col(i).head(N).array() -= r_bar.array() * scratch.slopes[k].col(i).array();
+    }
+    sums.physics_bar.noalias() -= scratch.parameter_slopes[k].transpose() * r_bar;
   }
 }
 
@@ -168,26 +203,31 @@ void NodeRegression::features(Index N, BlockWork& work, Scratch& scratch, bool w
   }
 }
 
-void NodeRegression::first_pass(Index group, Index worker, const Matrix& means, const TransitionMessages& messages,
-                                bool gradient) {
+void NodeRegression::first_pass(Index group, Index worker, const Parameters& p, const Matrix& means,
+                                const TransitionMessages& messages, bool gradient) {
   GroupSums& sums = sums_[static_cast<std::size_t>(group)];
   Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
   for (gp::Statistics& s : sums.statistics) {
     s.G.setZero();
     s.h.setZero();
   }
+  sums.prior_variance.setZero();
   const Range blocks = groups_[static_cast<std::size_t>(group)];
   for (Index b = blocks.begin; b < blocks.end; ++b) {
     const Range range = blocks_[static_cast<std::size_t>(b)];
     const Index N = nodes_in(range);
     BlockWork& work = work_of(b, worker);
-    fill_nodes(range, means, messages, work);
+    fill_nodes(range, p, means, messages, work);
     features(N, work, scratch, gradient && b < static_cast<Index>(kept_.size()));
     for (std::size_t g = 0; g < rows_.size(); ++g) {
       const auto A = work.rows[g].A.topLeftCorner(N, structure_.features());
       gp::Statistics& s = sums.statistics[g];
       s.G.selfadjointView<Eigen::Lower>().rankUpdate(A.transpose());
       s.h.noalias() += A.transpose() * work.R.col(rows_[g]).head(N);
+      if (structure_.inducing > 0 && !bases_[g].form.stationary()) {
+        sums.prior_variance(static_cast<Index>(g)) +=
+            bases_[g].prior_variance(work.rows[g].Xs.topRows(N)).dot(block_sqrt_w_.head(N).cwiseAbs2());
+      }
     }
   }
 }
@@ -199,6 +239,7 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
   const Index M_a = structure_.features();
   sums.squares.setZero();
   sums.length_scale_sum.setZero();
+  sums.physics_bar.setZero();
   for (Matrix& Zs_bar : sums.Zs_bar) {
     Zs_bar.setZero();
   }
@@ -208,7 +249,7 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
     const Index N = nodes_in(range);
     BlockWork& work = work_of(b, worker);
     if (b >= static_cast<Index>(kept_.size())) {
-      fill_nodes(range, means, messages, work);
+      fill_nodes(range, p, means, messages, work);
       features(N, work, scratch, gradient);
     }
     for (std::size_t g = 0; g < rows_.size(); ++g) {
@@ -228,6 +269,9 @@ void NodeRegression::second_pass(Index group, Index worker, const Parameters& p,
         back_through_row(g, N, std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])), work, scratch, sums);
       }
       back_through_angles(N, work, scratch);
+      if (structure_.physics) {
+        back_through_physics(N, p, work, scratch, sums);
+      }
       collect_messages(range, scratch, messages);
     }
   }
@@ -244,7 +288,9 @@ void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& wor
   // sqrt(w)/q times T is dF/dk(x_n, Z), and dF/d(linear features).
   auto T = scratch.T.topRows(N);
   T.noalias() = row.A.topRows(N) * adjoint_[k].Gamma;
-  if (M > 0) {
+  if (M > 0 && !basis.form.stationary()) {
+    back_through_formed(g, N, q, work, scratch, sums);
+  } else if (M > 0) {
     // One pass over the columns of E = T * slope: it feeds both E [Zs 1] and its sums over the nodes while it is warm.
     auto EZ = scratch.EZ.topRows(N);
     auto XsW = scratch.XsW.topRows(N);
@@ -283,6 +329,39 @@ void NodeRegression::back_through_row(Index g, Index N, double q, BlockWork& wor
       }
     }
   }
+}
+
+void NodeRegression::back_through_formed(Index g, Index N, double q, BlockWork& work, Scratch& scratch,
+                                         GroupSums& sums) const {
+  const auto k = static_cast<std::size_t>(g);
+  const gp::InducingBasis& basis = bases_[k];
+  const RowWork& row = work.rows[k];
+  const auto Xs = row.Xs.topRows(N);
+  const auto sqrt_w = block_sqrt_w_.head(N);
+  const Matrix K_bar = sqrt_w.asDiagonal() * scratch.T.topLeftCorner(N, structure_.inducing) / q;
+  Matrix Xs_bar = Matrix::Zero(N, basis.columns());
+  kernels::MatrixOut Zs_bar(sums.Zs_bar[k]);
+  basis.formed().pull_back(Xs, basis.Zs, K_bar, Xs_bar, &Zs_bar);
+  // -w k(x, x) / 2q of the quadratic term
+  basis.formed().pull_back_diagonal(Xs, (-0.5 / q) * sqrt_w.cwiseAbs2(), Xs_bar);
+  for (Index i = 0; i < basis.columns(); ++i) {
+    sums.length_scale_sum(i, g) += Xs_bar.col(i).dot(Xs.col(i));
+    if (const Index column = state_column(i); column >= 0) {
+      scratch.X_bar.col(column).head(N) += Xs_bar.col(i) * basis.inverse_length_scales(i);
+    }
+  }
+}
+
+double NodeRegression::prior_variance_sum(Index g) const {
+  const auto k = static_cast<std::size_t>(g);
+  if (bases_[k].form.stationary()) {
+    return static_cast<double>(transitions_.size()) * bases_[k].variance;
+  }
+  double sum = 0.0;
+  for (const GroupSums& sums : sums_) {
+    sum += sums.prior_variance(g);
+  }
+  return sum;
 }
 
 Index NodeRegression::state_column(Index i) const {
@@ -347,8 +426,7 @@ double NodeRegression::posterior_of_weights(Index g, double q, const std::vector
   double& quadratic = quadratic_(rows_[k]);
   quadratic = s.G.cwiseProduct(v.Sigma).sum();
   if (structure_.inducing > 0) {
-    quadratic +=
-        static_cast<double>(transitions_.size()) * bases_[k].variance - s.G.diagonal().head(structure_.inducing).sum();
+    quadratic += prior_variance_sum(g) - s.G.diagonal().head(structure_.inducing).sum();
   }
   return kl;
 }
@@ -411,15 +489,24 @@ void NodeRegression::back_through_inducing(Index g, double q, Parameters& p_bar)
   a.L_bar.resize(M, M);
   a.L_bar.noalias() = -basis.Linv.transpose() * a.A_bar_A.topLeftCorner(M, M);
   linalg::cholesky_backward(basis.L, basis.Linv, a.L_bar, a.scratch, a.K_bar);
-  p_bar.log_variance(g) = a.A_bar_A.diagonal().head(M).sum() + a.K_bar.cwiseProduct(basis.K_uu).sum() -
-                          0.5 * static_cast<double>(transitions_.size()) * basis.variance / q;
-  // k(Z, Z) depends on Z through both arguments: dF/dZs_m = 4 sum_m' E_mm' (Zs_m - Zs_m').
-  a.K_bar.array() *= basis.slope_uu.array();
-  a.EZ.resize(M, I_e + 1);
-  a.EZ.noalias() = a.K_bar * a.Zs1;
+  p_bar.log_variance(g) =
+      a.A_bar_A.diagonal().head(M).sum() + a.K_bar.cwiseProduct(basis.K_uu).sum() - 0.5 * prior_variance_sum(g) / q;
+  if (basis.form.stationary()) {
+    // k(Z, Z) depends on Z through both arguments: dF/dZs_m = 4 sum_m' E_mm' (Zs_m - Zs_m').
+    a.K_bar.array() *= basis.slope_uu.array();
+    a.EZ.resize(M, I_e + 1);
+    a.EZ.noalias() = a.K_bar * a.Zs1;
+    for (Index i = 0; i < I_e; ++i) {
+      Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I_e).array() - a.EZ.col(i).array());
+    }
+  } else {
+    Matrix first = Matrix::Zero(M, I_e);
+    kernels::MatrixOut second(Zs_bar);
+    basis.formed().pull_back(basis.Zs, basis.Zs, a.K_bar, first, &second);
+    Zs_bar += first;
+  }
   p_bar.log_length_scales.col(g).setZero();
   for (Index i = 0; i < I_e; ++i) {
-    Zs_bar.col(i).array() += 4.0 * (basis.Zs.col(i).array() * a.EZ.col(I_e).array() - a.EZ.col(i).array());
     p_bar.log_length_scales(kernels::source_input(structure_.angles, I, i), g) -=
         sums_.front().length_scale_sum(i, g) + Zs_bar.col(i).dot(basis.Zs.col(i));
   }
@@ -430,6 +517,9 @@ void NodeRegression::back_through_embedded_inducing(const gp::InducingBasis& bas
   for (std::size_t a = 0; a < structure_.angles.size(); ++a) {
     const kernels::Angle& angle = structure_.angles[a];
     const Index cosine = structure_.inputs() + static_cast<Index>(a);
+    if (basis.inverse_length_scales(angle.input) == 0.0) {
+      continue;
+    }
     kernels::pull_back(angle.omega / basis.inverse_length_scales(angle.input), basis.Zs.col(angle.input),
                        basis.Zs.col(cosine), Zs_bar.col(angle.input), Zs_bar.col(cosine));
   }
@@ -442,9 +532,9 @@ double NodeRegression::evaluate(const Parameters& p, const Matrix& means, Transi
   const auto noise = [&](Index g) { return std::exp(p.log_q(rows_[static_cast<std::size_t>(g)])); };
   for_each_task(G, threads_, [&](Index g, Index /*worker*/) {
     bases_[static_cast<std::size_t>(g)].update(structure_.kernel, p.log_variance(g), p.log_length_scales.col(g),
-                                               p.log_linear_sd.col(g), p.Z, structure_.angles);
+                                               p.log_linear_sd.col(g), p.Z, structure_.angles, structure_.form(g));
   });
-  for_each_group([&](Index group, Index worker) { first_pass(group, worker, means, messages, gradient); });
+  for_each_group([&](Index group, Index worker) { first_pass(group, worker, p, means, messages, gradient); });
 
   quadratic_.setZero();
   for_each_task(G, threads_, [&](Index g, Index /*worker*/) {
@@ -474,6 +564,9 @@ double NodeRegression::evaluate(const Parameters& p, const Matrix& means, Transi
       for (Index i = 0; i < p_bar->Z.cols(); ++i) {
         p_bar->Z.col(i) += sums_.front().Zs_bar[k].col(i) * bases_[k].inverse_length_scales(i);
       }
+    }
+    for (const GroupSums& sums : sums_) {
+      p_bar->physics += sums.physics_bar;
     }
   }
   return value;

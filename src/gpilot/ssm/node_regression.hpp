@@ -42,7 +42,7 @@ class NodeRegression {
 
   /// Returns  sum_d -(1/2q_d) quadratic_d - KL[q(v_d) || p(v_d)]  with, per state d,
   ///   quadratic_d = sum w rho^2 + n k_dd - tr G_d + tr(G_d Sigma_d),   rho = r - a^T mu,
-  /// the single trace over the stationary features alone
+  /// the single trace over the stationary features alone, and n k_dd being sum w k(x, x) where that varies
   /// (kinematic rows: sum w r^2). q(v) is the optimal one, or `given`. `means` is m [D x n] of q(x).
   /// With `p_bar`, also fills the second half of `messages` and sets the kernel, linear kernel and Z gradients in it.
   double evaluate(const Parameters& p, const Matrix& means, TransitionMessages& messages,
@@ -64,8 +64,9 @@ class NodeRegression {
     Matrix A;      ///< [N x M_a + 1] features times sqrt(w); the last column holds sqrt(w) rho
   };
   struct BlockWork {
-    Matrix X;  ///< [N x I_e], embedded
-    Matrix R;  ///< [N x D] residuals times sqrt(w)
+    Matrix X;      ///< [N x I_e], embedded
+    Matrix plain;  ///< [N x I], the same before: only where there is physics
+    Matrix R;      ///< [N x D] residuals times sqrt(w)
     std::vector<RowWork> rows;
   };
   /// Scratch of one worker, sized for the largest block.
@@ -73,7 +74,8 @@ class NodeRegression {
     Matrix K, T, EZ, XsW;
     Matrix X_bar;  ///< [N x D + angles], in the columns of the embedding that come from states
     Matrix R_bar;
-    BlockWork block;  ///< used when blocks are not kept between the passes
+    std::vector<Matrix> slopes, parameter_slopes;  ///< of the physics, see PhysicsMean
+    BlockWork block;                               ///< used when blocks are not kept between the passes
   };
   /// Sums of one group of blocks.
   struct GroupSums {
@@ -81,6 +83,8 @@ class NodeRegression {
     Vector squares;              ///< [D] sum w rho^2
     std::vector<Matrix> Zs_bar;  ///< [M x I_e]
     Matrix length_scale_sum;     ///< [I_e x G] sum Xs dF/dXs
+    Vector prior_variance;       ///< [G] sum w k(x, x), of kernels that are not stationary
+    Vector physics_bar;          ///< [parameters of the physics]
   };
   /// What the second pass needs of one GP row.
   struct RowAdjoint {
@@ -102,12 +106,22 @@ class NodeRegression {
   BlockWork sized_block(Index N) const;
   BlockWork& work_of(Index block, Index worker);
   void allocate();
-  void fill_nodes(Range range, const Matrix& means, const TransitionMessages& messages, BlockWork& work) const;
+  void fill_nodes(Range range, const Parameters& p, const Matrix& means, const TransitionMessages& messages,
+                  BlockWork& work) const;
   void features(Index N, BlockWork& work, Scratch& scratch, bool with_slope) const;
-  void first_pass(Index group, Index worker, const Matrix& means, const TransitionMessages& messages, bool gradient);
+  void first_pass(Index group, Index worker, const Parameters& p, const Matrix& means,
+                  const TransitionMessages& messages, bool gradient);
   void second_pass(Index group, Index worker, const Parameters& p, const Matrix& means, TransitionMessages& messages,
                    bool gradient);
   void back_through_row(Index g, Index N, double q, BlockWork& work, Scratch& scratch, GroupSums& sums) const;
+  /// The stationary part of the same where the kernel has another form.
+  void back_through_formed(Index g, Index N, double q, BlockWork& work, Scratch& scratch, GroupSums& sums) const;
+  /// Residuals are those before the GP: what the physics says is no part of them.
+  void subtract_physics(Index N, const Parameters& p, BlockWork& work) const;
+  void back_through_physics(Index N, const Parameters& p, const BlockWork& work, Scratch& scratch,
+                            GroupSums& sums) const;
+  /// sum w k(x, x) over all nodes.
+  double prior_variance_sum(Index g) const;
   /// The column of X_bar of column i of the embedding; -1 for controls.
   Index state_column(Index i) const;
   /// Turns X_bar into dF/dx in its first D columns.

@@ -10,6 +10,7 @@
 #include "gpilot/core/error.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/declared.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 
 namespace gpilot::ssm {
 
@@ -144,6 +145,10 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
     if (e >= 0) {
       s.state_offset(i) = s.output_offset(e) - (given(spec.d, e) ? spec.d(e) : 0.0);
       s.state_scale(i) = s.output_scale(e);
+    } else if (std::find(spec.outputs.begin(), spec.outputs.end(), spec.states[static_cast<std::size_t>(i)]) ==
+               spec.outputs.end()) {  // nothing but a declared range says where a latent state is
+      column_scale(spec, spec.states[static_cast<std::size_t>(i)], {0.0, 1.0, 2}, 0.0, s.state_offset(i),
+                   s.state_scale(i));
     }
   }
   for (const DerivativeOf& derivative : spec.derivatives) {
@@ -168,6 +173,7 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
                  s.state_offset(derivative.velocity), s.state_scale(derivative.velocity));
     s.state_offset(derivative.velocity) = 0.0;
   }
+  centre(spec, s);
   return s;
 }
 

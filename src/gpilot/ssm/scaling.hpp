@@ -22,8 +22,8 @@ struct Scaling {
 void column_statistics(const Dataset& data, Index e, double turn, double& mean, double& sd);
 
 /// Scales from declared ranges or training statistics. Observed states (a row of C that is a unit vector) carry their
-/// output's scale, a declared derivative the spread of its position's rate of change, any other state is scaled
-/// already.
+/// output's scale, a declared derivative the spread of its position's rate of change, any other state its declared
+/// range; without one it is scaled already. With odd functions offsets are their centres.
 Scaling make_scaling(const ModelSpec& spec, const Dataset& data);
 
 }  // namespace gpilot::ssm

@@ -10,6 +10,7 @@
 #include "gpilot/core/suggest.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/declared.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::ssm {
@@ -173,6 +174,7 @@ void ModelSpec::validate() const {
     }
   }
   check_angles(*this);
+  check_knowledge(*this);
   for (const Range& range : ranges) {
     const auto named = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), range.name) != names.end();

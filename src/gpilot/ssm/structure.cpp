@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 
 namespace gpilot::ssm {
 
@@ -28,6 +29,17 @@ std::vector<Index> Structure::gp_rows() const {
   std::erase_if(rows,
                 [&](Index d) { return std::find(linear_rows.begin(), linear_rows.end(), d) != linear_rows.end(); });
   return rows;
+}
+
+const kernels::Form& Structure::form(Index g) const {
+  static const kernels::Form kNothingKnown;
+  return forms.empty() ? kNothingKnown : forms[static_cast<std::size_t>(g)];
+}
+
+bool Structure::uses(Index input) const {
+  return forms.empty() || std::any_of(forms.begin(), forms.end(), [input](const kernels::Form& form) {
+           return std::find(form.excluded.begin(), form.excluded.end(), input) == form.excluded.end();
+         });
 }
 
 Matrix Structure::left() const {
@@ -110,6 +122,39 @@ void check_angles(const Structure& s) {
   }
 }
 
+/// Forms are one a GP row; known weights belong to rows with a mean function.
+void check_knowledge(const Structure& s) {
+  const std::vector<Index> rows = s.mean_rows();
+  const std::vector<Index> gp_rows = s.gp_rows();
+  if (!s.forms.empty() && s.forms.size() != gp_rows.size()) {
+    throw InputError(fmt::format("{} forms of functions, expected {}", s.forms.size(), gp_rows.size()));
+  }
+  for (const kernels::Form& form : s.forms) {
+    const auto is_input = [&](Index i) { return i >= 0 && i < s.inputs(); };
+    const auto is_control = [&](Index i) { return i >= s.states && i < s.inputs(); };
+    if (!std::all_of(form.excluded.begin(), form.excluded.end(), is_input) ||
+        !std::all_of(form.affine.begin(), form.affine.end(), is_control)) {
+      throw InputError(
+          "forms of functions: expected excluded inputs that are there, and affine ones that are controls");
+    }
+    if (form.odd && s.mean != MeanKind::kIdentity) {
+      throw InputError(fmt::format("an odd function needs the mean function identity, not {}", name(s.mean)));
+    }
+  }
+  for (const KnownWeight& w : s.known_weights) {
+    if (std::count(rows.begin(), rows.end(), w.state) != 1 || w.input < 0 || w.input > s.inputs() ||
+        !std::isfinite(w.value)) {
+      throw InputError(fmt::format("known weight {} of input {} in state {}: expected a state with a mean function",
+                                   w.value, w.input, w.state));
+    }
+  }
+  for (const Index d : s.physics ? s.physics->rows() : std::vector<Index>{}) {
+    if (std::count(gp_rows.begin(), gp_rows.end(), d) != 1) {
+      throw InputError(fmt::format("physics of state {}: expected a state with a function of its own", d));
+    }
+  }
+}
+
 }  // namespace
 
 void Structure::validate() const {
@@ -128,6 +173,7 @@ void Structure::validate() const {
   }
   check_shifts(*this);
   check_angles(*this);
+  check_knowledge(*this);
   std::vector<bool> used(static_cast<std::size_t>(states), false);
   for (const Kinematics& k : kinematics) {
     if (k.position < 0 || k.position >= states || k.velocity < 0 || k.velocity >= states || k.position == k.velocity) {
@@ -159,6 +205,7 @@ void Parameters::set_zero() {
   log_r.setZero();
   C.setZero();
   d.setZero();
+  physics.setZero();
 }
 
 StartPrior start_prior(const Structure& s, bool broad) {
@@ -183,14 +230,70 @@ Parameters default_parameters(const Structure& s) {
       p.mean_weights(rows[static_cast<std::size_t>(g)], g) = 1.0;
     }
   }
+  for (const KnownWeight& w : s.known_weights) {
+    p.mean_weights(w.input, std::find(rows.begin(), rows.end(), w.state) - rows.begin()) = w.value;
+  }
   p.Z = Matrix::Zero(s.inducing, I);
   p.log_q = Vector::Constant(s.states, std::log(0.01));
   p.log_q.tail(s.states - s.stochastic()).setConstant(kShiftLogVariance);
   p.log_r = Vector::Constant(s.outputs, std::log(0.01));
   p.C = Matrix::Identity(s.outputs, s.states);
   p.d = Vector::Zero(s.outputs);
+  p.physics = s.physics ? s.physics->start() : Vector();
   return p;
 }
+
+namespace {
+
+/// What is no parameter of a structure: hyperparameters of inputs that a function does not depend on, the linear part
+/// that an odd function cannot have, coordinates of inducing points that no function sees, known weights.
+void leave_out_unused(const Structure& s, Free& free) {
+  const Index I = s.inputs();
+  const auto G = static_cast<Index>(s.gp_rows().size());
+  Matrix length_scales = Matrix::Ones(I, G);
+  Matrix linear_sds = Matrix::Ones(I + 1, G);
+  Matrix Z_entries = Matrix::Ones(s.inducing, I);
+  for (Index g = 0; g < G; ++g) {
+    for (const Index i : s.form(g).excluded) {
+      length_scales(i, g) = 0.0;
+      linear_sds(i, g) = 0.0;
+    }
+    linear_sds(I, g) = s.form(g).odd ? 0.0 : 1.0;
+  }
+  for (Index i = 0; i < I; ++i) {
+    if (!s.uses(i)) {
+      Z_entries.col(i).setZero();
+    }
+  }
+  free.length_scales = length_scales.reshaped();
+  free.Z_entries = Z_entries.reshaped();
+  if (s.linear_kernel) {
+    free.linear_sds = linear_sds.reshaped();
+  }
+}
+
+/// The mean function, too, depends on what its row's function does alone, and known weights are known.
+void leave_out_known_weights(const Structure& s, Free& free) {
+  const std::vector<Index> rows = s.mean_rows();
+  const std::vector<Index> gp_rows = s.gp_rows();
+  Matrix weights = Matrix::Ones(s.inputs() + 1, static_cast<Index>(rows.size()));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto found = std::find(gp_rows.begin(), gp_rows.end(), rows[k]);
+    if (found != gp_rows.end()) {
+      for (const Index i : s.form(found - gp_rows.begin()).excluded) {
+        weights(i, static_cast<Index>(k)) = 0.0;
+      }
+    }
+  }
+  for (const KnownWeight& w : s.known_weights) {
+    if (w.input < s.inputs()) {
+      weights(w.input, std::find(rows.begin(), rows.end(), w.state) - rows.begin()) = 0.0;
+    }
+  }
+  free.mean_weights = weights.reshaped();
+}
+
+}  // namespace
 
 Free Free::defaults(const Structure& s) {
   Free free;
@@ -201,6 +304,12 @@ Free Free::defaults(const Structure& s) {
   free.q = Vector::Ones(s.states);
   free.q.tail(s.states - s.stochastic()).setZero();
   free.r = Vector::Ones(s.outputs);
+  if (!s.forms.empty()) {
+    leave_out_unused(s, free);
+  }
+  if (!s.forms.empty() || !s.known_weights.empty()) {
+    leave_out_known_weights(s, free);
+  }
   return free;
 }
 
@@ -210,20 +319,22 @@ namespace {
 /// mask is null when the whole block is.
 template <typename ParametersType, typename Visitor>
 void for_each_free_block(ParametersType& p, const Free& free, Visitor&& visit) {
-  const auto all = [&](bool is_free, const char* text, auto& block) {
+  const auto some = [&](bool is_free, const char* text, auto& block, const Vector& mask) {
     if (is_free) {
-      visit(text, block, static_cast<const Vector*>(nullptr));
+      visit(text, block, mask.size() > 0 ? &mask : nullptr);
     }
   };
+  const auto all = [&](bool is_free, const char* text, auto& block) { some(is_free, text, block, Vector()); };
   all(free.kernel, "log_variance", p.log_variance);
-  all(free.kernel, "log_length_scales", p.log_length_scales);
-  all(free.linear_sd, "log_linear_sd", p.log_linear_sd);
-  all(free.mean, "mean_weights", p.mean_weights);
-  all(free.inducing, "Z", p.Z);
+  some(free.kernel, "log_length_scales", p.log_length_scales, free.length_scales);
+  some(free.linear_sd, "log_linear_sd", p.log_linear_sd, free.linear_sds);
+  some(free.mean, "mean_weights", p.mean_weights, free.mean_weights);
+  some(free.inducing, "Z", p.Z, free.Z_entries);
   visit("log_q", p.log_q, &free.q);
   visit("log_r", p.log_r, &free.r);
   all(free.C, "C", p.C);
   all(free.d, "d", p.d);
+  all(free.physics, "physics", p.physics);
 }
 
 bool is_free(const Vector* mask, Index i) {

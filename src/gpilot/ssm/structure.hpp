@@ -1,19 +1,22 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
+#include "gpilot/kernels/form.hpp"
 #include "gpilot/kernels/stationary.hpp"
 #include "gpilot/ssm/spec.hpp"
 
 /// The Gaussian process state-space model, in scaled units.
 ///
-///   L x_{t+1} = J x_t + W (x_t, c_t, 1) + f(x_t, c_t) + N(0, Q)      y_t = C x_t + d + N(0, R)
+///   L x_{t+1} = J x_t + W (x_t, c_t, 1) + m(x_t, c_t) + f(x_t, c_t) + N(0, Q)      y_t = C x_t + d + N(0, R)
 ///
+/// m is what declared physics adds (ssm/physics_mean.hpp), 0 where there is none.
 /// Rows of L, J: a *GP row* d has L_d = e_d, J_d = 0 and a function f_d ~ GP(0, k_d) on top of its mean function W_d.
 /// A *kinematic row* declares state p the integral of state v: p' - h v' = p + h v with h = dt/2, the trapezoidal rule;
 /// it has neither mean function nor GP. L is unit triangular up to a permutation, so |L| = 1. A *linear row* has a mean
@@ -47,6 +50,17 @@ struct Shift {
 /// log_q of a shift row. The bound and predictions take its noise as 0; smoothing in information form needs a number.
 inline constexpr double kShiftLogVariance = -18.5;
 
+/// A weight of the mean function of `state` that is known: of an input, or of the constant (input I).
+struct KnownWeight {
+  Index state = 0;
+  Index input = 0;
+  double value = 0.0;
+
+  bool operator==(const KnownWeight&) const = default;
+};
+
+class PhysicsMean;
+
 /// The shape of a model: everything about it that is not learned.
 struct Structure {
   Index states = 1;    ///< D
@@ -57,11 +71,14 @@ struct Structure {
   bool linear_kernel = true;
   MeanKind mean = MeanKind::kIdentity;
   std::vector<Kinematics> kinematics;
-  std::vector<Shift> shifts;       ///< the last states, in their order
-  std::vector<Index> linear_rows;  ///< states with a mean function and no Gaussian process
-  kernels::Angles angles;          ///< states that are angles, in order
-  Vector x0_mean;                  ///< [D]
-  Vector x0_sd;                    ///< [D], positive
+  std::vector<Shift> shifts;                             ///< the last states, in their order
+  std::vector<Index> linear_rows;                        ///< states with a mean function and no Gaussian process
+  kernels::Angles angles;                                ///< states that are angles, in order
+  Vector x0_mean;                                        ///< [D]
+  Vector x0_sd;                                          ///< [D], positive
+  std::vector<kernels::Form> forms = {};                 ///< [G] what is known of each function; empty: nothing
+  std::vector<KnownWeight> known_weights = {};           ///< of the mean function
+  std::shared_ptr<const PhysicsMean> physics = nullptr;  ///< null: none
 
   Index inputs() const { return states + controls; }
   /// I_e: columns of the embedding of the inputs, one more for each angle.
@@ -69,6 +86,10 @@ struct Structure {
   Index features() const { return inducing + (linear_kernel ? embedded_inputs() + 1 : 0); }
   /// States that are not shifted: rows with noise.
   Index stochastic() const { return states - static_cast<Index>(shifts.size()); }
+  /// What is known of the function of GP row g.
+  const kernels::Form& form(Index g) const;
+  /// Whether the function of some row depends on an input.
+  bool uses(Index input) const;
   /// The states that have a Gaussian process, in order.
   std::vector<Index> gp_rows() const;
   /// The states that have a mean function, in order: those with a Gaussian process and the linear rows.
@@ -98,6 +119,7 @@ struct Parameters {
   Vector log_r;              ///< [E] output variances
   Matrix C;                  ///< [E x D]
   Vector d;                  ///< [E]
+  Vector physics;            ///< [parameters of the physics], as PhysicsMean takes them
 
   void set_zero();
 };
@@ -115,6 +137,9 @@ struct Free {
   Vector r;  ///< [E]
   bool C = false;
   bool d = false;
+  bool physics = true;
+  /// 1 = free, 0 = not a parameter of this structure, in the order of the block; empty: all of it.
+  Vector length_scales = {}, linear_sds = {}, mean_weights = {}, Z_entries = {};
 
   static Free defaults(const Structure& structure);
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/model.hpp"
@@ -98,6 +99,9 @@ void describe_mean_row(const Dynamics& dynamics, const InputScaling& inputs, Ind
   if (dynamics.structure.inducing > 0 && g >= 0) {
     row.function_sd = s_d * std::exp(0.5 * dynamics.parameters.log_variance(g));
     row.relative_length_scales = dynamics.parameters.log_length_scales.col(g).array().exp();
+    for (const Index i : dynamics.structure.form(g).excluded) {
+      row.relative_length_scales(i) = std::numeric_limits<double>::infinity();
+    }
     row.length_scales = row.relative_length_scales.cwiseProduct(inputs.scale);
   }
 }

@@ -1,5 +1,6 @@
 #include "gpilot/ssm/transition.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/linalg/solve.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 
 namespace gpilot::ssm {
 
@@ -28,18 +30,38 @@ Transition::Transition(Structure structure, Parameters parameters, std::vector<g
   for (std::size_t g = 0; g < rows_.size(); ++g) {
     const auto k = static_cast<Index>(g);
     bases_[g].update(structure_.kernel, parameters_.log_variance(k), parameters_.log_length_scales.col(k),
-                     parameters_.log_linear_sd.col(k), parameters_.Z, structure_.angles);
+                     parameters_.log_linear_sd.col(k), parameters_.Z, structure_.angles, structure_.form(k));
   }
 }
 
-Matrix Transition::linear_part(MatrixRef X) const {
+Matrix Transition::mean_part(MatrixRef X) const {
   Matrix mean = X * slope_.leftCols(structure_.inputs()).transpose();
   mean.rowwise() += slope_.col(structure_.inputs()).transpose();
+  if (structure_.physics) {
+    const Matrix m = structure_.physics->evaluate(X, parameters_.physics);
+    for (std::size_t k = 0; k < structure_.physics->rows().size(); ++k) {
+      mean.col(structure_.physics->rows()[k]) += m.col(static_cast<Index>(k));
+    }
+  }
   return mean;
 }
 
+void Transition::add_physics_slopes(MatrixRef X, std::vector<Matrix>& slopes) const {
+  if (!structure_.physics) {
+    return;
+  }
+  std::vector<Matrix> of_inputs;
+  std::vector<Matrix> of_parameters;
+  structure_.physics->evaluate(X, parameters_.physics, of_inputs, of_parameters);
+  for (std::size_t k = 0; k < of_inputs.size(); ++k) {
+    const auto found = std::find(rows_.begin(), rows_.end(), structure_.physics->rows()[k]);
+    Matrix& slope = slopes[static_cast<std::size_t>(found - rows_.begin())];
+    slope += of_inputs[k].rightCols(slope.cols());
+  }
+}
+
 void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance) const {
-  mean = linear_part(X);
+  mean = mean_part(X);
   variance.setZero(X.rows(), structure_.states);
   Vector f;
   Vector f_variance;
@@ -53,12 +75,14 @@ void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance) const {
 void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance, std::vector<Matrix>& mean_slope,
                          std::vector<Matrix>& variance_slope) const {
   const Index P = structure_.controls;
-  mean = linear_part(X);
+  mean = mean_part(X);
   variance.setZero(X.rows(), structure_.states);
   mean_slope.assign(static_cast<std::size_t>(P), Matrix::Zero(X.rows(), structure_.states));
   variance_slope = mean_slope;
   Vector f;
   Vector f_variance;
+  std::vector<Matrix> slopes(rows_.size(), Matrix::Zero(X.rows(), P));  // of the physics, then of all
+  add_physics_slopes(X, slopes);
   Matrix f_slope(X.rows(), P);
   Matrix f_variance_slope(X.rows(), P);
   for (std::size_t g = 0; g < rows_.size(); ++g) {
@@ -67,7 +91,7 @@ void Transition::moments(MatrixRef X, Matrix& mean, Matrix& variance, std::vecto
     variance.col(rows_[g]) = f_variance;
     for (Index p = 0; p < P; ++p) {
       const auto k = static_cast<std::size_t>(p);
-      mean_slope[k].col(rows_[g]) = f_slope.col(p);
+      mean_slope[k].col(rows_[g]) = slopes[g].col(p) + f_slope.col(p);
       variance_slope[k].col(rows_[g]) = f_variance_slope.col(p);
     }
   }

@@ -23,10 +23,12 @@ class Transition {
   /// Variance of the noise of each row of L x' [D]; 0 for shift rows.
   const Vector& process_variance() const { return process_variance_; }
 
-  /// (J + W_x, W_c, W_1) [D x D + P + 1]: the derivatives of linear_part().
+  /// (J + W_x, W_c, W_1) [D x D + P + 1]: the derivatives of mean_part(), physics apart.
   const Matrix& linear_slope() const { return slope_; }
-  /// The part of L x' that is no GP: J x + W (x, c, 1), for the rows of X [N x I]; result [N x D].
-  Matrix linear_part(MatrixRef X) const;
+  /// The part of L x' that is no GP: J x + W (x, c, 1) + m(x, c), for the rows of X [N x I]; result [N x D].
+  Matrix mean_part(MatrixRef X) const;
+  /// Adds the derivatives of m in the last inputs to slopes[g], those of GP row g [N x so many].
+  void add_physics_slopes(MatrixRef X, std::vector<Matrix>& slopes) const;
   /// Mean and variance (of the function alone, Q apart) of L x' at the rows of X [N x I]; both [N x D].
   void moments(MatrixRef X, Matrix& mean, Matrix& variance) const;
   /// The same with the derivatives of both in each control: element p of a slope is [N x D].

@@ -12,8 +12,10 @@
 #include "gpilot/io/printable.hpp"
 #include "gpilot/io/read_text.hpp"
 #include "gpilot/io/toml_reader.hpp"
+#include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/study/config_archives.hpp"
 #include "gpilot/study/config_layout.hpp"
+#include "gpilot/study/config_physics.hpp"
 
 namespace gpilot::study {
 
@@ -118,6 +120,9 @@ struct ConfigChecker {
 
 /// The line of a key; of its section, if the key is not there; 0 if that is not there either.
 std::size_t line_of(const io::TomlValue& root, const KeyPath& path) {
+  if (path.section == kPhysics) {
+    return physics_line(root, path.key);
+  }
   const io::TomlValue* at = root.find(path.section.empty() ? path.key : path.section);
   if (at == nullptr) {
     return 0;
@@ -136,6 +141,7 @@ StudyConfig read_config(const io::TomlValue& root, const std::string& file) {
   ConfigEntries entries;
   SectionNames sections;
   describe_config(sections, config, entries);
+  sections.names.emplace_back(kPhysics);
   check_keys(root, {}, sections.names);
   ConfigReader reader(root);
   describe_config(reader, config, entries);
@@ -144,6 +150,7 @@ StudyConfig read_config(const io::TomlValue& root, const std::string& file) {
   }
   config.explore.fit.seed = config.explore.seed;
   check_entries(entries);
+  read_physics(root, config.model.physics);
   apply_entries(entries, config);
   config.validate();
   return config;
@@ -199,6 +206,30 @@ void check_kernel(const ssm::ModelSpec& spec) {
   }
 }
 
+/// The key that an error about knowledge is about.
+KeyPath path_of(const ssm::KnowledgeError& error, const ssm::ModelSpec& spec) {
+  if (error.key() == "physics.parameters") {
+    return {kPhysics, -1, "", fmt::format("{}.{}", kPhysicsParameters, error.subject())};
+  }
+  if (error.key() == kPhysics) {
+    return {kPhysics, -1, "", error.subject()};
+  }
+  const auto state = std::ranges::find(spec.states, error.subject());
+  if (state == spec.states.end()) {
+    return {"input", std::ranges::find(spec.inputs, error.subject()) - spec.inputs.begin(), error.subject(),
+            error.key()};
+  }
+  return {"state", state - spec.states.begin(), error.subject(), error.key()};
+}
+
+void check_model(const ssm::ModelSpec& spec) {
+  try {
+    spec.validate();
+  } catch (const ssm::KnowledgeError& error) {
+    throw ConfigError(path_of(error, spec), io::printable(error.reason()));
+  }
+}
+
 void check_nodes(const ssm::ModelSpec& spec) {
   try {
     gp::make_nodes(spec.nodes, static_cast<Index>(spec.states.size()), spec.node_points);
@@ -227,7 +258,7 @@ ConfigError::ConfigError(KeyPath at, const std::string& reason)
 
 void StudyConfig::validate() const {
   check_kernel(model);
-  model.validate();
+  check_model(model);
   check_sizes(*this);
   const ConfigEntries entries = entries_of(*this);
   const ConfigChecker checker;

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "gpilot/io/printable.hpp"
+
 namespace gpilot::study {
 
 using options::expectation;
@@ -105,6 +107,44 @@ void TomlArchive::region(const Field& field, std::vector<ssm::Range>& value) con
     value = explore::parse_region(written);
   } catch (const InputError& error) {
     fail(field, error.what());
+  }
+}
+
+void TomlArchive::texts(const Field& field, std::vector<std::string>& values) const {
+  constexpr const char* kExpected = "a list of names, such as [\"x\", \"u\"]";
+  const io::TomlValue* found = find(field, kExpected);
+  if (found == nullptr) {
+    return;
+  }
+  if (found->type != io::TomlValue::Type::kArray || found->items.empty()) {
+    fail(field, fmt::format("expected {}, not {}", kExpected,
+                            found->type == io::TomlValue::Type::kArray ? "an empty one" : describe(*found)));
+  }
+  values.clear();
+  for (const io::TomlValue& item : found->items) {
+    if (item.type != io::TomlValue::Type::kText || item.text.empty()) {
+      fail(field, fmt::format("expected {}, not {} in it", kExpected, describe(item)));
+    }
+    values.push_back(item.text);
+  }
+}
+
+void TomlArchive::numbers(const Field& field, std::vector<std::pair<std::string, double>>& values) const {
+  constexpr const char* kExpected = "numbers with names, such as { u = 0.5 }";
+  const io::TomlValue* found = find(field, kExpected);
+  if (found == nullptr) {
+    return;
+  }
+  if (found->type != io::TomlValue::Type::kTable || found->members.empty()) {
+    fail(field, fmt::format("expected {}, not {}", kExpected, describe(*found)));
+  }
+  values.clear();
+  for (const io::TomlValue& member : found->members) {
+    const bool whole = member.type == io::TomlValue::Type::kInteger;
+    if (!whole && member.type != io::TomlValue::Type::kNumber) {
+      fail(field, fmt::format("expected {}, not {} for '{}'", kExpected, describe(member), io::printable(member.key)));
+    }
+    values.emplace_back(member.key, whole ? static_cast<double>(member.integer) : member.number);
   }
 }
 

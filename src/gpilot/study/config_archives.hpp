@@ -40,6 +40,10 @@ class TomlArchive {
   void flag(const Field& field, bool& value) const;
   void option(const Field& field, bool& value) const { flag(field, value); }
   void region(const Field& field, std::vector<ssm::Range>& value) const;
+  /// A list of names, none of them empty.
+  void texts(const Field& field, std::vector<std::string>& values) const;
+  /// A table of numbers with names.
+  void numbers(const Field& field, std::vector<std::pair<std::string, double>>& values) const;
 
   template <class Kind, class Kinds>
   void choice(const Field& field, Kind& value, const Kinds& kinds) const {
@@ -89,6 +93,8 @@ class CheckArchive {
   void flag(const Field& /*field*/, const bool& /*value*/) const {}
   void option(const Field& /*field*/, const bool& /*value*/) const {}
   void region(const Field& /*field*/, const std::vector<ssm::Range>& /*value*/) const {}
+  void texts(const Field& /*field*/, const std::vector<std::string>& /*values*/) const {}
+  void numbers(const Field& /*field*/, const std::vector<std::pair<std::string, double>>& /*values*/) const {}
   template <class Kind, class Kinds>
   void choice(const Field& /*field*/, const Kind& /*value*/, const Kinds& /*kinds*/) const {}
   template <class Integer>

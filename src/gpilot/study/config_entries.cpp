@@ -223,7 +223,7 @@ std::vector<Index> measured_states(const ConfigEntries& e, const ssm::ModelSpec&
   return measured;
 }
 
-/// A range says how a state is scaled, which is free for derivatives that no output measures only.
+/// A range says how a state is scaled, which is free where no output measures it.
 void check_state_ranges(const ConfigEntries& e, const std::vector<Index>& measured) {
   for (const StateEntry& state : e.states) {
     check_range("state", e.states, state);
@@ -235,9 +235,81 @@ void check_state_ranges(const ConfigEntries& e, const std::vector<Index>& measur
       const std::string& output = e.outputs[static_cast<std::size_t>(found - measured.begin())].name;
       throw ConfigError(path, fmt::format("the output '{}' measures this state; expected its range there", output));
     }
-    if (state.derivative_of.empty()) {
-      throw ConfigError(path,
-                        "expected no range: a state that is neither measured nor a derivative has a scale of its own");
+  }
+}
+
+/// What is known about functions, without a check.
+void apply_knowledge(const ConfigEntries& e, ssm::ModelSpec& spec) {
+  spec.cyclic.clear();
+  spec.depends_on.clear();
+  spec.odd.clear();
+  spec.centres.clear();
+  spec.control_affine.clear();
+  spec.coefficients.clear();
+  for (const StateEntry& state : e.states) {
+    if (state.cyclic) {
+      spec.cyclic.push_back(state.name);
+    }
+    if (!state.depends_on.empty()) {
+      spec.depends_on.push_back({state.name, state.depends_on});
+    }
+    if (state.symmetry == kOdd) {
+      spec.odd.push_back(state.name);
+    } else if (!state.symmetry.empty()) {
+      throw ConfigError(at("state", e.states, state, "symmetry"),
+                        fmt::format("expected \"{}\", not \"{}\"", kOdd, state.symmetry));
+    }
+    if (given(state.centre)) {
+      spec.centres.push_back({state.name, state.centre});
+    }
+    if (state.control_affine) {
+      spec.control_affine.push_back(state.name);
+    }
+    for (const auto& [name, value] : state.coefficients) {
+      spec.coefficients.push_back({state.name, name, value});
+    }
+  }
+  for (const InputEntry& input : e.inputs) {
+    if (given(input.centre)) {
+      spec.centres.push_back({input.name, input.centre});
+    }
+  }
+}
+
+/// The other direction.
+void set_knowledge(const ssm::ModelSpec& spec, StateEntry& state) {
+  const auto holds = [&](const Names& list) { return std::ranges::find(list, state.name) != list.end(); };
+  state.cyclic = holds(spec.cyclic);
+  state.symmetry = holds(spec.odd) ? kOdd : "";
+  state.control_affine = holds(spec.control_affine);
+  for (const ssm::DependsOn& d : spec.depends_on) {
+    if (d.state == state.name) {
+      state.depends_on = d.names;
+    }
+  }
+  for (const ssm::Coefficient& c : spec.coefficients) {
+    if (c.state == state.name) {
+      state.coefficients.emplace_back(c.name, c.value);
+    }
+  }
+}
+
+double centre_of(const ssm::ModelSpec& spec, const std::string& name) {
+  const auto found = std::ranges::find(spec.centres, name, &ssm::Centre::name);
+  return found == spec.centres.end() ? kNotGiven : found->value;
+}
+
+/// Units that formulas are checked by: those of inputs, and of outputs for the states that they measure.
+void apply_units(const ConfigEntries& e, const std::vector<Index>& measured, ssm::Physics& physics) {
+  physics.units.clear();
+  for (const InputEntry& input : e.inputs) {
+    if (!input.unit.empty()) {
+      physics.units.emplace_back(input.name, input.unit);
+    }
+  }
+  for (std::size_t i = 0; i < e.outputs.size(); ++i) {
+    if (!e.outputs[i].unit.empty()) {
+      physics.units.emplace_back(e.states[static_cast<std::size_t>(measured[i])].name, e.outputs[i].unit);
     }
   }
 }
@@ -360,6 +432,8 @@ void apply_entries(const ConfigEntries& entries, StudyConfig& config) {
   add_ranges(e.inputs, spec);
   add_ranges(e.outputs, spec);
   add_ranges(e.states, spec);
+  apply_knowledge(e, spec);
+  apply_units(e, measured, spec.physics);
   config.input_units = texts(e.inputs, &InputEntry::unit);
   config.output_units = texts(e.outputs, &OutputEntry::unit);
   config.box = {column(e.inputs, &InputEntry::low), column(e.inputs, &InputEntry::high)};
@@ -379,7 +453,7 @@ ConfigEntries entries_of(const StudyConfig& config) {
     const auto p = static_cast<Index>(i);
     e.inputs.push_back({spec.inputs[i], unit(config.input_units, i), element(config.box.low, p, kNotGiven),
                         element(config.box.high, p, kNotGiven), element(config.explore.slew, p, kNoLimit),
-                        element(config.explore.safe, p, kNotGiven)});
+                        element(config.explore.safe, p, kNotGiven), centre_of(spec, spec.inputs[i])});
   }
   std::set<Index> measured;
   for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
@@ -413,6 +487,8 @@ ConfigEntries entries_of(const StudyConfig& config) {
     if (!measured.contains(d) && std::ranges::find(spec.outputs, state.name) == spec.outputs.end()) {
       set_range(spec, state.name, state.low, state.high);
     }
+    state.centre = centre_of(spec, state.name);
+    set_knowledge(spec, state);
     e.states.push_back(std::move(state));
   }
   return e;

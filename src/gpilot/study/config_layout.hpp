@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpilot/core/error.hpp"
@@ -46,6 +47,7 @@ class ConfigError : public InputError {
 struct InputEntry {
   std::string name = "", unit = "";
   double low = kNotGiven, high = kNotGiven, slew = kNoLimit, safe = kNotGiven;
+  double centre = kNotGiven;
 };
 
 struct OutputEntry {
@@ -60,7 +62,15 @@ struct StateEntry {
   bool angle = false;
   double start = kNotGiven, start_sd = kNotGiven, process_sd = kNotGiven;
   double low = kNotGiven, high = kNotGiven;
+  bool cyclic = false;
+  std::vector<std::string> depends_on = {};
+  std::string symmetry = "";
+  double centre = kNotGiven;
+  bool control_affine = false;
+  std::vector<std::pair<std::string, double>> coefficients = {};
 };
+
+inline constexpr const char* kOdd = "odd";
 
 struct ConfigEntries {
   std::vector<InputEntry> inputs;
@@ -119,6 +129,11 @@ void describe_input(Archive& file, Entry& e) {
                  .otherwise = "0, if that is inside",
                  .more = "Inside the limits"},
                 e.safe, NumberRule::kAny);
+  file.optional({.key = "centre",
+                 .meaning = "where functions with symmetry = \"odd\" have their centre",
+                 .hint = "0.0",
+                 .otherwise = "0"},
+                e.centre, NumberRule::kAny);
 }
 
 template <class Archive, class Entry>
@@ -170,6 +185,39 @@ void describe_output(Archive& file, Entry& e) {
                 e.plausible_high, NumberRule::kAny);
 }
 
+/// What is known about a state's function (docs/knowledge.md).
+template <class Archive, class Entry>
+void describe_knowledge(Archive& file, Entry& e) {
+  file.option({.key = "cyclic",
+               .meaning = "whether the dynamics do not depend on it, as on a cart's position",
+               .hint = "true",
+               .more = "No learned function has it among its inputs ([knowledge](knowledge.md))"},
+              e.cyclic);
+  file.texts({.key = "depends_on",
+              .meaning = "the states and inputs that its change depends on, and no others",
+              .hint = "[\"x\", \"u\"]",
+              .otherwise = "all of them"},
+             e.depends_on);
+  file.text({.key = "symmetry",
+             .meaning = "\"odd\": its change is the opposite where all states and inputs are",
+             .hint = "\"odd\"",
+             .more = "About the `centre` of each state and input"},
+            e.symmetry, 20);
+  file.optional({.key = "centre",
+                 .meaning = "where functions with symmetry = \"odd\" have their centre",
+                 .hint = "0.0",
+                 .otherwise = "0"},
+                e.centre, NumberRule::kAny);
+  file.option({.key = "control_affine",
+               .meaning = "whether its change is a(x) + B(x) u: linear in the inputs where the states are the same",
+               .hint = "true"},
+              e.control_affine);
+  file.numbers({.key = "coefficients",
+                .meaning = "known weights of its next value, which the named states and inputs have alone",
+                .hint = "{ u = 0.5 }"},
+               e.coefficients);
+}
+
 template <class Archive, class Entry>
 void describe_state(Archive& file, Entry& e) {
   file.text({.key = "name", .kind = Field::Kind::kRequired}, e.name, 60);
@@ -194,13 +242,15 @@ void describe_state(Archive& file, Entry& e) {
   file.optional({.key = "process_sd", .meaning = "noise of one step", .hint = "0.01", .otherwise = "learned"},
                 e.process_sd, NumberRule::kPositive);
   file.optional({.key = "low",
-                 .meaning = "values of a derivative that nobody measures are expected from here",
+                 .meaning = "values of a state that nobody measures are expected from here",
                  .hint = "-1.0",
                  .otherwise = "first measurements",
-                 .more = "The range of a measured state is its output's"},
+                 .more = "The range of a measured state is its output's. Without it a state that is not a derivative "
+                         "either is taken to be of size 1"},
                 e.low, NumberRule::kAny);
   file.optional({.key = "high", .meaning = "to here", .hint = "1.0", .otherwise = "from the first measurements"},
                 e.high, NumberRule::kAny);
+  describe_knowledge(file, e);
 }
 
 template <class Archive, class Rig>

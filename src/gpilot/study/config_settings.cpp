@@ -4,6 +4,7 @@
 
 #include "gpilot/study/config_archives.hpp"
 #include "gpilot/study/config_layout.hpp"
+#include "gpilot/study/config_physics.hpp"
 
 namespace gpilot::study {
 
@@ -81,6 +82,9 @@ Settings settings_of(const StudyConfig& config) {
   const ConfigEntries entries = entries_of(config);
   describe_config(lister, config, entries);
   add_beyond_files(config, lister.settings);
+  for (auto& setting : physics_settings(config.model.physics)) {
+    lister.settings.push_back(std::move(setting));
+  }
   return lister.settings;
 }
 

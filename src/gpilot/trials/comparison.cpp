@@ -50,7 +50,8 @@ RunJob trial_runner(const ComparisonOptions& options) {
     benches->emplace(std::piecewise_construct, std::forward_as_tuple(name),
                      std::forward_as_tuple(std::move(system), std::move(limits), options));
   }
-  const TrialOptions common{.explore = options.explore, .paper = options.paper, .angles = options.angles};
+  const TrialOptions common{
+      .explore = options.explore, .paper = options.paper, .angles = options.angles, .knowledge = options.knowledge};
   return [benches, common](const ComparisonJob& job, const std::function<bool()>& go_on) -> std::optional<TrialRecord> {
     TrialOptions trial = common;
     trial.explore.strategy = job.strategy;

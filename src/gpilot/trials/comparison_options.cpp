@@ -9,6 +9,7 @@
 #include "gpilot/plan/strategy.hpp"
 #include "gpilot/systems/system.hpp"
 #include "gpilot/trials/comparison.hpp"
+#include "gpilot/trials/system_knowledge.hpp"
 
 namespace gpilot::trials {
 
@@ -96,10 +97,11 @@ void check_rig(const ComparisonOptions& options) {
     throw InputError(fmt::format("seed: expected a whole number from 0 to {} for a rig, not {}",
                                  ComparedRig::kLargestSeed, options.explore.seed));
   }
-  if (options.systems.size() != 1 || options.paper || options.angles || options.observe_states || options.wide_tests ||
-      !options.boxes.empty() || !options.limits.empty()) {
+  if (options.systems.size() != 1 || options.paper || options.angles || !options.knowledge.empty() ||
+      options.observe_states || options.wide_tests || !options.boxes.empty() || !options.limits.empty()) {
     throw InputError(
-        "rig: expected one name, and no paper, angles, observe_states, wide_tests, boxes or limits: the configuration "
+        "rig: expected one name, and no paper, angles, knowledge, observe_states, wide_tests, boxes or limits: the "
+        "configuration "
         "says what holds");
   }
   rig.config.model.validate();
@@ -125,6 +127,13 @@ void ComparisonOptions::validate() const {
   }
   if (paper && angles) {
     throw InputError("angles: the paper's model knows none; expected no angles with it");
+  }
+  if (paper && !knowledge.empty()) {
+    throw InputError("know: the paper's model is told nothing; expected nothing with it");
+  }
+  for (const std::string& name : systems) {
+    ssm::ModelSpec spec;
+    declare_knowledge(*systems::make_system(name), knowledge, 0, 0, spec);  // throws
   }
   std::vector<std::string> seen;
   for (const SystemBox& entry : boxes) {

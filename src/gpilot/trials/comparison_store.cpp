@@ -95,6 +95,7 @@ Json configuration_of(const ComparisonOptions& options) {
                {"seed", options.explore.seed},
                {"paper", options.paper},
                {"angles", options.angles},
+               {"knowledge", options.knowledge},
                {"observe_states", options.observe_states},
                {"wide_tests", options.wide_tests},
                {"limits", limits_of(options)},
@@ -128,6 +129,9 @@ Json earlier_value(const std::string& field) {
   }
   if (field == "wide_tests") {
     return true;
+  }
+  if (field == "knowledge") {
+    return Json::array();
   }
   return field == "observe_states" || field == "angles" ? Json(false) : field == "limits" ? Json::object() : Json();
 }

@@ -9,6 +9,7 @@
 #include "gpilot/core/error.hpp"
 #include "gpilot/plan/strategy.hpp"
 #include "gpilot/systems/simulate.hpp"
+#include "gpilot/trials/system_knowledge.hpp"
 #include "gpilot/trials/system_model.hpp"
 
 namespace gpilot::trials {
@@ -182,7 +183,8 @@ class Run {
 /// The model, the paper's if it is asked for, and how it is explored.
 explore::Explorer make_explorer(const systems::System& system, const TrialOptions& options) {
   explore::ExploreOptions explore = options.explore;
-  ssm::ModelSpec spec = model_spec(system, true, options.angles);
+  ssm::ModelSpec spec = model_spec(system, options.derivatives, options.angles);
+  declare_knowledge(system, options.knowledge, explore.seed, explore.trial, spec);
   if (options.paper) {
     apply_paper_settings(system, spec, explore.fit);
   }
@@ -198,6 +200,9 @@ explore::Explorer make_explorer(const systems::System& system, const TrialOption
 void TrialOptions::validate(const systems::System& system) const {
   if (paper && angles) {
     throw InputError("angles: the paper's model knows none; expected no angles with it");
+  }
+  if (paper && !knowledge.empty()) {
+    throw InputError("know: the paper's model is told nothing; expected nothing with it");
   }
   if (!make_strategy) {
     explore::check_until_sd(explore);

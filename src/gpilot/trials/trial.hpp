@@ -40,7 +40,9 @@ struct TrialOptions {
   /// controls before the first choice obey them, too, from the third on: by then there is a model.
   explore::ExploreOptions explore{};
   bool paper = false;                        ///< the paper's kernels, initial values and Adam training
+  bool derivatives = true;                   ///< declares which states are derivatives of others
   bool angles = false;                       ///< declares the system's angles to the model
+  std::vector<std::string> knowledge{};      ///< what else it is told, see trials/system_knowledge.hpp
   std::optional<Matrix> initial_controls{};  ///< [at least 2 x P] instead of random ones; `explore.initial` is ignored
   /// Makes a strategy of one's own instead of the one named above.
   std::function<std::unique_ptr<plan::Strategy>()> make_strategy{};

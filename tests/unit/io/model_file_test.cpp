@@ -252,11 +252,13 @@ void for_each_pointer(const ordered_json& value, const Pointer& at, const Visit&
   }
 }
 
-/// Keys that came with versions 2 and 3.
+/// Keys that came with versions 2 to 4.
 bool is_newer_than_version_1(const Pointer& at) {
-  const std::set<std::string> keys{"dead_time", "input_lags",  "spread",     "support", "held_out",    "state_names",
-                                   "shifts",    "linear_rows", "validation", "reason",  "calibration", "angles"};
-  return keys.contains(at.back()) || at.to_string() == "/report/structure";
+  const std::set<std::string> keys{"dead_time",   "input_lags",     "spread",       "support",    "held_out",
+                                   "state_names", "shifts",         "linear_rows",  "validation", "reason",
+                                   "calibration", "angles",         "cyclic",       "depends_on", "odd",
+                                   "centres",     "control_affine", "coefficients", "physics",    "warnings"};
+  return keys.contains(at.back()) || at.to_string() == "/report/structure" || at.to_string() == "/report/parameters";
 }
 
 TEST(ModelFile, EveryMissingKeyIsNamed) {
