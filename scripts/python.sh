@@ -39,7 +39,8 @@ build_and_install() {
 
 run_tests() {
   "$bin/ruff" check bindings/python tests/python examples/python
-  "$bin/mypy" bindings/python/gpilot examples/python
+  "$bin/mypy" -p gpilot # as installed, with the generated stub of the core
+  "$bin/mypy" examples/python
   "$bin/python" -m pytest tests/python ${PYTEST_ARGS:-}
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What Python costs above C++: fit, ask and tell in CPU time, in turn with the same calls of a C++ program.
 
-  make python-test && cmake --build build/bench --target calls
-  build/python/bin/python benchmarks/python/overhead.py build/bench/bin/calls     ratios, least and median of the rounds
-  build/python/bin/python benchmarks/python/overhead.py --memory 10000            growth of memory over fits
-  build/python/bin/python benchmarks/python/overhead.py --threads                 two fits in two threads against one
-  build/python/bin/python benchmarks/python/overhead.py --trials                  a trial through an executor
-  build/python/bin/python benchmarks/python/overhead.py --interrupt               from Ctrl-C to KeyboardInterrupt
+make python-test && cmake --build build/bench --target calls
+build/python/bin/python benchmarks/python/overhead.py build/bench/bin/calls     ratios, least and median of the rounds
+build/python/bin/python benchmarks/python/overhead.py --memory 10000            growth of memory over fits
+build/python/bin/python benchmarks/python/overhead.py --threads                 two fits in two threads against one
+build/python/bin/python benchmarks/python/overhead.py --trials                  a trial through an executor
+build/python/bin/python benchmarks/python/overhead.py --interrupt               from Ctrl-C to KeyboardInterrupt
 """
 
 import _thread
@@ -74,14 +74,17 @@ def overhead(program, rounds):
 
 
 def memory(fits):
-    u, y = rows()
+    u, y = rows(12)
     resident = lambda: int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20  # noqa: E731
     begin = time.process_time()
     for k in range(fits + 1):
-        model = small_fit(u, y)
+        model = gpilot.GPSSM(states=1, inducing=4, training={"rounds": 1, "polish": 1, "noise_path": 0}).fit(u, y)
         model.predict(u, y[:2])
         if k in (100, 500, 1000) or k % max(fits // 5, 1) == 0:
-            print(f"after {k:6d} fits: {resident():7.1f} MiB resident, {time.process_time() - begin:6.1f} s CPU", flush=True)
+            print(
+                f"after {k:6d} fits: {resident():7.1f} MiB resident, {time.process_time() - begin:6.1f} s CPU",
+                flush=True,
+            )
 
 
 def threads():

@@ -6,6 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "gpilot/core/error.hpp"
+
 namespace gpilot::python {
 
 namespace {
@@ -21,10 +23,14 @@ bool is_main_thread() {
 }  // namespace
 
 std::function<void(const inference::Progress&)> Call::listener() {
-  if (on_progress_.is_none()) {
-    return {};
-  }
-  return [this](const inference::Progress& progress) {
+  const bool heard = !on_progress_.is_none();
+  return [this, heard](const inference::Progress& progress) {
+    if (stop_) {
+      throw Cancelled("stopped");
+    }
+    if (!heard) {
+      return;
+    }
     const std::scoped_lock lock(mutex_);
     progress_ = progress;
     news_.notify_one();

@@ -26,8 +26,10 @@ class Call {
 
   /// The library ends its work when this becomes true.
   const std::atomic<bool>* stop() const { return &stop_; }
+  bool is_heard() const { return !on_progress_.is_none(); }
   void cancel() { stop_ = true; }
-  /// For FitOptions::on_progress; empty if nobody listens.
+  /// For FitOptions::on_progress: leaves word, and throws Cancelled where the work should end. The best model so far,
+  /// for which FitOptions::stop takes its time, is not wanted here.
   std::function<void(const inference::Progress&)> listener();
 
   /// Returns what the work returns, or throws what it throws; what Ctrl-C or the callback raised comes first.

@@ -32,7 +32,7 @@ ComparisonJob job_of(const JobTuple& job) {
 }
 
 /// What is compared, as gpilot/_compare.py writes it.
-ComparisonOptions options_from(const nb::dict& values) {
+ComparisonOptions options_from(const Dict& values) {
   ComparisonOptions options;
   options.systems = nb::cast<std::vector<std::string>>(values["systems"]);
   options.strategies = nb::cast<std::vector<std::string>>(values["strategies"]);
@@ -61,7 +61,7 @@ ComparisonOptions options_from(const nb::dict& values) {
   return options;
 }
 
-nb::dict outcome_dict(const trials::ComparisonOutcome& outcome) {
+Dict outcome_dict(const trials::ComparisonOutcome& outcome) {
   nb::list failed;
   for (const trials::FailedTrial& trial : outcome.failed) {
     failed.append(nb::make_tuple(nb::cast(tuple_of(trial.job)), trial.message));
@@ -75,12 +75,22 @@ nb::dict outcome_dict(const trials::ComparisonOutcome& outcome) {
   return result;
 }
 
+/// Ends a training at once.
+std::function<void(const inference::Progress&)> throwing(const Call& call) {
+  return [stop = call.stop()](const inference::Progress&) {
+    if (*stop) {
+      throw Cancelled("the trial was stopped");
+    }
+  };
+}
+
 /// One trial, wherever this process runs: the text of its record.
-std::string run_trial_job(const nb::dict& values, const JobTuple& job) {
+std::string run_trial_job(const Dict& values, const JobTuple& job) {
   ComparisonOptions options = options_from(values);
   options.systems = {std::get<0>(job)};
   Call call;
   options.explore.fit.stop = call.stop();
+  options.explore.fit.on_progress = throwing(call);
   const auto record =
       call.run([&] { return trials::trial_runner(options)(job_of(job), [&] { return !*call.stop(); }); });
   if (!record) {
@@ -90,12 +100,13 @@ std::string run_trial_job(const nb::dict& values, const JobTuple& job) {
 }
 
 /// All trials in this process, on its threads.
-nb::dict run_here(const nb::dict& values, const std::string& directory, int threads, nb::object on_progress) {
+Dict run_here(const Dict& values, const std::string& directory, int threads, nb::object on_progress) {
   ComparisonOptions options = options_from(values);
   Call call(std::move(on_progress));
   options.explore.fit.stop = call.stop();
+  options.explore.fit.on_progress = throwing(call);
   trials::ComparisonExecution execution{.threads = threads, .stop = call.stop()};
-  if (const auto listener = call.listener()) {
+  if (const auto listener = call.listener(); call.is_heard()) {
     execution.on_progress = [listener](const trials::ComparisonProgress& progress) {
       listener({.stage = std::to_string(progress.done) + " of " + std::to_string(progress.total) + " trials",
                 .fraction = progress.fraction,
@@ -109,7 +120,7 @@ nb::dict run_here(const nb::dict& values, const std::string& directory, int thre
 
 void bind_compare(nb::module_& m) {
   m.def(
-      "check_comparison", [](const nb::dict& values) { options_from(values).validate(); }, nb::arg("options"));
+      "check_comparison", [](const Dict& values) { options_from(values).validate(); }, nb::arg("options"));
   m.def("run_comparison", &run_here, nb::arg("options"), nb::arg("directory"), nb::arg("threads"),
         nb::arg("on_progress").none());
   m.def("run_trial", &run_trial_job, nb::arg("options"), nb::arg("job"));
@@ -118,7 +129,7 @@ void bind_compare(nb::module_& m) {
   nb::class_<Directory>(m, "ComparisonDirectory", "The directory of a comparison whose trials are run elsewhere.")
       .def(
           "__init__",
-          [](Directory* self, const nb::dict& values, const std::string& directory) {
+          [](Directory* self, const Dict& values, const std::string& directory) {
             new (self) Directory(options_from(values), directory);
           },
           nb::arg("options"), nb::arg("directory"))

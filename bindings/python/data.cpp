@@ -19,14 +19,14 @@ namespace {
 using Names = std::vector<std::string>;
 
 template <class Value>
-void take(const nb::dict& values, const char* key, Value& value) {
+void take(const Dict& values, const char* key, Value& value) {
   if (values.contains(key) && !nb::object(values[key]).is_none()) {
     value = nb::cast<Value>(values[key]);
   }
 }
 
 /// "se", "matern32+linear", "linear", as the command line takes it.
-void take_kernel(const nb::dict& values, ssm::ModelSpec& spec) {
+void take_kernel(const Dict& values, ssm::ModelSpec& spec) {
   std::string text;
   take(values, "kernel", text);
   if (text.empty()) {
@@ -51,7 +51,7 @@ void take_kernel(const nb::dict& values, ssm::ModelSpec& spec) {
 
 }  // namespace
 
-ssm::ModelSpec spec_from(const nb::dict& values) {
+ssm::ModelSpec spec_from(const Dict& values) {
   ssm::ModelSpec spec;
   take(values, "inputs", spec.inputs);
   take(values, "outputs", spec.outputs);

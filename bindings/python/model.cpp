@@ -19,24 +19,23 @@ namespace gpilot::python {
 
 namespace {
 
-inference::FitOptions fit_options(const nb::dict& training, std::uint64_t seed) {
+inference::FitOptions fit_options(const Dict& training, std::uint64_t seed) {
   inference::FitOptions options;
   read_options(training, "training", [&](DictArchive& archive) { options::describe_training(archive, options); });
   options.seed = seed;
   return options;
 }
 
-Model fit_model(const Data& data, const nb::dict& spec, const nb::dict& training, std::uint64_t seed,
-                const Model* previous, nb::object on_progress) {
+Model fit_model(const Data& data, const Dict& spec, const Dict& training, std::uint64_t seed, const Model* previous,
+                nb::object on_progress) {
   const ssm::ModelSpec declared = spec_from(spec);
   inference::FitOptions options = fit_options(training, seed);
   Call call(std::move(on_progress));
-  options.stop = call.stop();
   options.on_progress = call.listener();
   return call.run([&] { return fit(data, declared, options, previous); });
 }
 
-Model identify_from(const Data& data, const nb::dict& spec, const nb::dict& options, nb::object on_progress) {
+Model identify_from(const Data& data, const Dict& spec, const Dict& options, nb::object on_progress) {
   const ssm::ModelSpec declared = spec_from(spec);
   identify::IdentifyOptions how;
   read_options(options, "", [&](DictArchive& archive) { options::describe_identifying(archive, how); });
@@ -51,7 +50,7 @@ ssm::Sequence sequence_of(const ArrayIn& controls, const ArrayIn& outputs, bool 
 }
 
 /// What a score says, by name; a value for each output.
-nb::dict score_dict(const ssm::Score& score) {
+Dict score_dict(const ssm::Score& score) {
   nb::dict result;
   result["count"] = score.count;
   result["rmse"] = Vector(score.rmse);
@@ -61,7 +60,7 @@ nb::dict score_dict(const ssm::Score& score) {
   return result;
 }
 
-nb::dict scoreboard_dict(const ssm::Scoreboard& board) {
+Dict scoreboard_dict(const ssm::Scoreboard& board) {
   nb::dict result;
   result["free_run"] = score_dict(board.free_run);
   result["one_step"] = score_dict(board.one_step);
@@ -74,7 +73,7 @@ nb::dict scoreboard_dict(const ssm::Scoreboard& board) {
   return result;
 }
 
-nb::dict state_dict(const ssm::Summary& summary, const ssm::RowSummary& row) {
+Dict state_dict(const ssm::Summary& summary, const ssm::RowSummary& row) {
   nb::dict state;
   if (row.velocity) {
     state["derivative"] = summary.states[static_cast<std::size_t>(*row.velocity)].state;
@@ -103,7 +102,7 @@ nb::dict state_dict(const ssm::Summary& summary, const ssm::RowSummary& row) {
 }
 
 /// What was learned, by name, in the user's units.
-nb::dict hyperparameters(const Model& model) {
+Dict hyperparameters(const Model& model) {
   const ssm::Summary summary = model.summary();
   nb::dict states;
   for (const ssm::RowSummary& row : summary.states) {
@@ -123,7 +122,7 @@ nb::dict hyperparameters(const Model& model) {
   return result;
 }
 
-nb::dict report_dict(const ssm::FitReport& report) {
+Dict report_dict(const ssm::FitReport& report) {
   nb::dict settings;
   for (const ssm::Setting& setting : report.settings) {
     settings[setting.name.c_str()] = setting.value;
@@ -156,7 +155,7 @@ nb::dict report_dict(const ssm::FitReport& report) {
   return result;
 }
 
-nb::dict spec_dict(const ssm::ModelSpec& spec) {
+Dict spec_dict(const ssm::ModelSpec& spec) {
   nb::dict result;
   result["inputs"] = spec.inputs;
   result["outputs"] = spec.outputs;
@@ -230,8 +229,8 @@ std::vector<Matrix> sample(const Model& model, const ArrayIn& controls, const Ar
   });
 }
 
-nb::dict score(const Model& model, const ArrayIn& controls, const ArrayIn& outputs, Index warmup, Index draws,
-               std::uint64_t seed, bool broad_start) {
+Dict score(const Model& model, const ArrayIn& controls, const ArrayIn& outputs, Index warmup, Index draws,
+           std::uint64_t seed, bool broad_start) {
   const ssm::Sequence sequence = sequence_of(controls, outputs, broad_start);
   Call call;
   return scoreboard_dict(call.run(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/typing.h>
 
 #include <memory>
 #include <optional>
@@ -12,6 +13,10 @@
 namespace gpilot::python {
 
 namespace nb = nanobind;
+
+/// With their types in the stubs.
+using Dict = nb::typed<nb::dict, nb::str, nb::any>;
+using DictList = nb::typed<nb::list, Dict>;
 
 void bind_data(nb::module_& m);
 void bind_model(nb::module_& m);
@@ -26,6 +31,6 @@ std::optional<Model> model_or_none(const std::shared_ptr<const ssm::Model>& mode
 
 /// A spec from a dict: inputs, outputs, states, dt, kernel ("se+linear"), .. as gpilot/_spec.py writes it. What is not
 /// given has its default. An emission that is not given follows from the names, as on the command line.
-ssm::ModelSpec spec_from(const nb::dict& values);
+ssm::ModelSpec spec_from(const Dict& values);
 
 }  // namespace gpilot::python

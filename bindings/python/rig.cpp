@@ -18,7 +18,7 @@ nb::object or_none(const std::optional<double>& value) {
   return value ? nb::cast(*value) : nb::none();
 }
 
-nb::list channels(const std::vector<rig::DeclaredChannel>& declared) {
+DictList channels(const std::vector<rig::DeclaredChannel>& declared) {
   nb::list result;
   for (const rig::DeclaredChannel& channel : declared) {
     nb::dict entry;
@@ -33,7 +33,7 @@ nb::list channels(const std::vector<rig::DeclaredChannel>& declared) {
   return result;
 }
 
-nb::dict traits_dict(const rig::RigTraits& traits) {
+Dict traits_dict(const rig::RigTraits& traits) {
   nb::dict result;
   result["can_reset"] = traits.can_reset;
   result["idempotent"] = traits.idempotent;
@@ -43,7 +43,7 @@ nb::dict traits_dict(const rig::RigTraits& traits) {
   return result;
 }
 
-nb::dict answer_dict(const rig::RigAnswer& answer) {
+Dict answer_dict(const rig::RigAnswer& answer) {
   nb::dict result;
   result["status"] = answer.status == rig::RigStatus::kOk       ? "ok"
                      : answer.status == rig::RigStatus::kFailed ? "failed"

@@ -72,7 +72,7 @@ nb::object vector_or_none(const Vector& values) {
   return values.size() > 0 ? nb::cast(Vector(values)) : nb::none();
 }
 
-nb::dict step_dict(const study::StepRecord& step) {
+Dict step_dict(const study::StepRecord& step) {
   nb::dict result;
   result["id"] = step.id;
   result["sequence"] = step.sequence;
@@ -96,7 +96,7 @@ nb::dict step_dict(const study::StepRecord& step) {
   return result;
 }
 
-nb::dict sequence_dict(const study::SequenceRecord& sequence) {
+Dict sequence_dict(const study::SequenceRecord& sequence) {
   nb::dict result;
   result["id"] = sequence.id;
   result["origin"] = std::string(study::name(sequence.origin));
@@ -108,7 +108,7 @@ nb::dict sequence_dict(const study::SequenceRecord& sequence) {
   return result;
 }
 
-nb::dict training_dict(const study::TrainingRecord& training) {
+Dict training_dict(const study::TrainingRecord& training) {
   nb::dict result;
   result["id"] = training.id;
   result["after_step"] = training.summary.after_step;
@@ -121,7 +121,7 @@ nb::dict training_dict(const study::TrainingRecord& training) {
 }
 
 template <class Records, class Convert>
-nb::list list_of(const Records& records, Convert convert) {
+DictList list_of(const Records& records, Convert convert) {
   nb::list result;
   for (const auto& record : records) {
     result.append(convert(record));
@@ -142,7 +142,7 @@ const char* told_word(study::Told told) {
 }
 
 /// What a run of a rig's process says of itself.
-nb::dict summary_dict(const study::RigRunSummary& run) {
+Dict summary_dict(const study::RigRunSummary& run) {
   nb::dict result;
   result["told"] = run.told;
   result["failed"] = run.failed;
@@ -159,8 +159,8 @@ nb::dict summary_dict(const study::RigRunSummary& run) {
   return result;
 }
 
-nb::dict run_process(StudyHandle& handle, const std::string& command, Index steps, std::optional<double> period,
-                     const std::string& log, nb::object on_event) {
+Dict run_process(StudyHandle& handle, const std::string& command, Index steps, std::optional<double> period,
+                 const std::string& log, nb::object on_event) {
   Study& study = *handle;
   study::RigRunOptions options;
   options.rig = study::rig_options(study.config().rig, study.path());

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -72,7 +73,7 @@ std::vector<systems::Channel> channels(const nb::object& names) {
 }
 
 /// A system as gpilot/_systems.py describes it.
-std::shared_ptr<System> define(const nb::dict& d) {
+std::shared_ptr<System> define(const Dict& d) {
   systems::SystemSpec spec;
   spec.name = nb::cast<std::string>(d["name"]);
   spec.summary = "a system of one's own";
@@ -93,7 +94,7 @@ std::shared_ptr<System> define(const nb::dict& d) {
   return std::make_shared<PythonSystem>(std::move(spec), d["transition"]);
 }
 
-nb::dict spec_of(const System& system) {
+Dict spec_of(const System& system) {
   const systems::SystemSpec& spec = system.spec();
   nb::dict result;
   result["name"] = spec.name;
@@ -120,7 +121,7 @@ nb::dict spec_of(const System& system) {
   return result;
 }
 
-nb::dict parameters_of(const System& system) {
+Dict parameters_of(const System& system) {
   nb::dict result;
   for (const systems::Parameter& parameter : system.parameters()) {
     result[std::string(parameter.name).c_str()] = parameter.value;

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,13 @@ def test_a_system_of_ones_own() -> None:
         raising.simulate([[0.0]])
     with pytest.raises(gpilot.InputError, match="pendulum"):
         gpilot.System("pendulun")
+
+
+def test_parameters_of_a_system_travel_with_it() -> None:
+    heavy = gpilot.System("pendulum", m=0.3)
+    assert heavy.parameters["m"] == 0.3
+    copy = pickle.loads(pickle.dumps(heavy))
+    assert np.array_equal(copy.next([0.1, 0.0], [0.2]), heavy.next([0.1, 0.0], [0.2]))
+    assert not np.array_equal(heavy.next([0.1, 0.0], [0.2]), gpilot.System("pendulum").next([0.1, 0.0], [0.2]))
+    with pytest.raises(gpilot.InputError, match="mass"):
+        gpilot.System("pendulum", mass=0.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -133,6 +134,14 @@ def make_data(
 
 def vector(name: str, value: Any, size: int, missing: bool = False) -> Float:
     """A vector of so many numbers; a number stands for a vector of one."""
+    plain = [value] if isinstance(value, (float, int)) else value if isinstance(value, (list, tuple)) else None
+    if (
+        plain is not None
+        and len(plain) == size
+        and all(isinstance(item, (float, int)) for item in plain)
+        and all(math.isfinite(item) or (missing and math.isnan(item)) for item in plain)
+    ):
+        return np.array(plain, dtype=np.float64)  # numpy's own checks take longer than all the rest
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected {size} number(s), not {type(value).__name__} of dtype {array.dtype}")

@@ -77,6 +77,7 @@ struct Explorer::State {
   std::string filter_failure;    ///< of the newest row; "" if there was none
 
   std::optional<Choice> pending;
+  const std::atomic<bool>* stop = nullptr;
 
   Course& current();
   bool has_rows() const { return open && courses.back().rows.has_value(); }
@@ -261,7 +262,7 @@ Choice Explorer::State::decide(Index step) {
                                                                     .history = has_rows() ? &data : nullptr,
                                                                     .previous_plan = plan.rows() > 0 ? &plan : nullptr,
                                                                     .step = step,
-                                                                    .stop = options.fit.stop});
+                                                                    .stop = stop});
     choice.phase = explores ? Phase::kChosen : Phase::kRandom;
     choice.step = step;
     if (!options.landscape) {
@@ -353,11 +354,23 @@ std::optional<TrainingJob> Explorer::due_training() const {
   }
   // A model of less than the initial measurements knows next to nothing: those after it are better off without.
   const bool goes_on = s.online && s.learned_from >= s.options.initial;
-  return TrainingJob{.after_step = s.newest_step,
-                     .data = s.data,
-                     .spec = s.spec,
-                     .options = s.options.fit,
-                     .previous = goes_on ? s.online->shared_model() : nullptr};
+  TrainingJob job{.after_step = s.newest_step,
+                  .data = s.data,
+                  .spec = s.spec,
+                  .options = s.options.fit,
+                  .previous = goes_on ? s.online->shared_model() : nullptr};
+  if (s.stop != nullptr) {
+    // Nobody wants the best model so far, so training ends at once.
+    job.options.on_progress = [stop = s.stop, report = job.options.on_progress](const inference::Progress& progress) {
+      if (*stop) {
+        throw Cancelled("the training was stopped");
+      }
+      if (report) {
+        report(progress);
+      }
+    };
+  }
+  return job;
 }
 
 void Explorer::adopt(const TrainingResult& result) {
@@ -381,7 +394,8 @@ std::optional<TrainingSummary> Explorer::update() {
     return std::nullopt;
   }
   const TrainingResult result = train(*job);
-  if (job->options.stop != nullptr && *job->options.stop) {
+  const auto is_true = [](const std::atomic<bool>* stop) { return stop != nullptr && *stop; };
+  if (is_true(state_->stop) || is_true(job->options.stop)) {
     throw Cancelled("the training was stopped");
   }
   adopt(result);
@@ -389,7 +403,7 @@ std::optional<TrainingSummary> Explorer::update() {
 }
 
 void Explorer::set_stop(const std::atomic<bool>* stop) {
-  state_->options.fit.stop = stop;
+  state_->stop = stop;
 }
 
 const std::shared_ptr<const ssm::Model>& Explorer::model() const {

@@ -324,7 +324,7 @@ void Study::adopt(const explore::TrainingResult& result) {
 void Study::update() {
   if (const std::optional<explore::TrainingJob> job = due_training()) {
     const explore::TrainingResult result = explore::train(*job);
-    if (job->options.stop != nullptr && *job->options.stop) {
+    if (state_->stop != nullptr && *state_->stop) {
       throw Cancelled("the training was stopped");
     }
     adopt(result);

@@ -471,7 +471,8 @@ TEST_F(ComparisonDirectory, TrialsRunElsewhereGiveTheSameBytes) {
 TEST_F(ComparisonDirectory, ASystemOfOnesOwnIsComparedByItsName) {
   std::unique_ptr<systems::System> heavy = systems::make_system("pendulum");
   heavy->set_parameter("m", 0.2);
-  ComparisonOptions options{.systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}};
+  ComparisonOptions options{
+      .systems = {"pendulum"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}, .boxes = {}};
   const auto first_value = [&] {
     const auto record = trial_runner(options)({"pendulum", "random", 0}, [] { return true; });
     return record.value().steps.front().values.front();
@@ -484,7 +485,8 @@ TEST_F(ComparisonDirectory, ASystemOfOnesOwnIsComparedByItsName) {
 
 TEST_F(ComparisonDirectory, ATrialWhoseTrainingIsStoppedIsGivenUp) {
   const std::atomic<bool> stop{true};
-  ComparisonOptions options{.systems = {"kink"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}};
+  ComparisonOptions options{
+      .systems = {"kink"}, .strategies = {"random"}, .trials = 1, .explore = {.steps = 2}, .boxes = {}};
   options.explore.fit.stop = &stop;
   EXPECT_FALSE(trial_runner(options)({"kink", "random", 0}, [] { return true; }));
 }
