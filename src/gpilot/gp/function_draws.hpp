@@ -39,7 +39,7 @@ class FunctionDraws {
   Matrix weights_;     ///< [M_a x draws], v minus the whitened inducing values of f_0
   Matrix Xs_, K_, A_;  ///< scratch
   Vector prior_, angle_;
-  Eigen::ArrayXf reduced_;  ///< angles in (-pi, pi)
+  Eigen::ArrayXf reduced_;           ///< angles in (-pi, pi)
   Eigen::VectorXf cosines_, sines_;  ///< of them, where a function has several terms
 };
 

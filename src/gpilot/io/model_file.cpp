@@ -76,16 +76,17 @@ std::string checksum_of(Json json) {
   return checksum(json.dump());
 }
 
-/// Old files have no checksum; one that is there, or should be, must be right.
+/// Old files have no checksum, and null stands for a change on purpose; one that is there, or should be, must be right.
 void check_values(const Json& json, const std::string& name) {
   const auto stored = json.find("checksum");
-  if (stored == json.end() && json["version"].get<std::uint64_t>() < kFirstWithChecksum) {
+  const bool old = stored == json.end() && json["version"].get<std::uint64_t>() < kFirstWithChecksum;
+  if (old || (stored != json.end() && stored->is_null())) {
     return;
   }
   if (stored == json.end() || *stored != checksum_of(json)) {
     fail(name,
          "damaged model file: checksum: a value in the file is not what was stored; if it was changed on purpose, "
-         "remove the checksum and set the version to 3");
+         "set the checksum to null");
   }
 }
 
