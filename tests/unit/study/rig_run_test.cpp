@@ -124,6 +124,26 @@ TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
   EXPECT_EQ(received("close"), 1);
 }
 
+TEST_F(RigRunTest, CountsWhatWasOutsideTheLimits) {
+  constexpr double kLimit = 0.1;
+  std::string config = kConfig;
+  config.insert(config.find("[[state]]"), "limit_low = -0.1\nlimit_high = 0.1\n");
+  Study study = Study::create(path("a.study"), config, "rig.toml");
+  const RigRunSummary summary = run_rig(study, options("", 12));
+  Index outside = 0;
+  Index no_plan = 0;
+  for (const StepRecord& step : study.steps()) {
+    ASSERT_EQ(step.status, StepStatus::kTold);
+    outside += step.outputs(0) < -kLimit || step.outputs(0) > kLimit ? 1 : 0;
+    no_plan += step.choice.safe ? 0 : 1;
+  }
+  EXPECT_EQ(summary.told, 12);
+  EXPECT_EQ(summary.outside, outside);
+  EXPECT_EQ(summary.no_plan, no_plan);
+  EXPECT_GT(outside, 0);  // or the test would say nothing
+  EXPECT_LT(outside, 12);
+}
+
 TEST_F(RigRunTest, ARigThatCannotBeResetBeginsAnywhere) {
   Study study = create();
   run_rig(study, options("--no-reset", 2));
