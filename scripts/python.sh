@@ -38,10 +38,10 @@ build_and_install() {
 }
 
 run_tests() {
-  "$bin/ruff" check bindings/python tests/python examples/python
+  "$bin/ruff" check bindings/python tests/python examples/python benchmarks/python scripts/python_docs.py
   "$bin/mypy" -p gpilot # as installed, with the generated stub of the core
   "$bin/mypy" examples/python
-  local arguments=()
+  local arguments
   read -ra arguments <<<"${PYTEST_ARGS:-}"
   "$bin/python" -m pytest tests/python "${arguments[@]}"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the site of the Python package: the reference from the docstrings (pdoc) and the tutorial pages. A warning is an error."""
+"""Makes the site of the Python package: reference from the docstrings (pdoc), tutorials. A warning is an error."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ import pdoc
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["python", "cluster", "configuration", "rig-protocol", "recordings", "planning", "studies", "results/python"]
-STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}pre{background:#f4f4f4;
-padding:.8em;overflow:auto}code{background:#f4f4f4}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .6em;
-text-align:left}img{max-width:100%}nav a{margin-right:1em}"""
+STYLE = """
+body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}
+pre{background:#f4f4f4;padding:.8em;overflow:auto}code{background:#f4f4f4}img{max-width:100%}nav a{margin-right:1em}
+table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .6em;text-align:left}
+"""
 
 
 def page(title: str, body: str, up: str) -> str:
@@ -32,6 +34,17 @@ def from_markdown(text: str) -> str:
     """HTML of a page; links between pages follow."""
     body = str(markdown2.markdown(text, extras=["tables", "fenced-code-blocks", "header-ids"]))
     return re.sub(r'href="([^":]+)\.md(#[^"]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', body)
+
+
+def without_foreign_links(text: str, name: str) -> str:
+    """Links to files of the repository that the site does not have become plain text."""
+
+    def kept(match: re.Match[str]) -> str:
+        target = match[2].split("#")[0]
+        place = os.path.normpath(os.path.join(os.path.dirname(name), target)).removesuffix(".md")
+        return match[0] if not target or ":" in target or place in PAGES else match[1]
+
+    return re.sub(r"!?\[([^\]]+)\]\(([^)]+)\)", kept, text)
 
 
 def from_notebook(path: Path) -> str:
@@ -70,14 +83,12 @@ def main(site: Path) -> None:
     warnings.simplefilter("error")
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     pdoc.render.configure(docformat="markdown", math=False, footer_text="gpilot")
-    pdoc.pdoc("gpilot", "gpilot.rigs", "gpilot.plot", output_directory=site / "reference")
+    pdoc.pdoc("gpilot", output_directory=site / "reference")
     listed = []
     for name in PAGES:
         text = (ROOT / "docs" / f"{name}.md").read_text()
         title = text.splitlines()[0].lstrip("# ")
-        # Pages of the repository that the site does not have stay plain text.
-        known = r"(?:" + "|".join(re.escape(n.split("/")[-1]) for n in PAGES) + r")"
-        text = re.sub(rf"\[([^\]]+)\]\((?![^)]*{known}\.md)(?!https?:)[^)]*\)", r"\1", text)
+        text = without_foreign_links(text, name)
         target = site / f"{name}.html"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(title, from_markdown(text), "../" * name.count("/")))

@@ -49,6 +49,7 @@ class Study:
         """For the package's own use: Study.create and Study.open make studies."""
         self._core = core
         self._stop = False
+        self._inputs, self._outputs = core.inputs, core.outputs
 
     @staticmethod
     def create(
@@ -116,8 +117,8 @@ class Study:
         """
         return self._core.tell(
             self._id(step),
-            data.vector("y", y, len(self.outputs), missing=True),
-            None if applied is None else data.vector("applied", applied, len(self.inputs)),
+            data.vector("y", y, len(self._outputs), missing=True),
+            None if applied is None else data.vector("applied", applied, len(self._inputs)),
             time,
         )
 
@@ -141,8 +142,8 @@ class Study:
         """Other outputs (E,) for a step that was told; the old ones stay on record."""
         return self._core.correct(
             self._id(step),
-            data.vector("y", y, len(self.outputs), missing=True),
-            None if applied is None else data.vector("applied", applied, len(self.inputs)),
+            data.vector("y", y, len(self._outputs), missing=True),
+            None if applied is None else data.vector("applied", applied, len(self._inputs)),
             why,
         )
 
@@ -150,7 +151,7 @@ class Study:
         self, y: npt.ArrayLike | None = None, *, reset: bool = True, reason: str = "begun by the user"
     ) -> None:
         """Begins a sequence: the system was reset to its declared start or, with reset=False, may be anywhere."""
-        outputs = None if y is None else data.vector("y", y, len(self.outputs), missing=True)
+        outputs = None if y is None else data.vector("y", y, len(self._outputs), missing=True)
         self._core.new_sequence("reset" if reset else "broken", outputs, reason)
 
     def end_sequence(self) -> None:
@@ -228,12 +229,12 @@ class Study:
     @property
     def inputs(self) -> list[str]:
         """Names of the P controls."""
-        return self._core.inputs
+        return list(self._inputs)
 
     @property
     def outputs(self) -> list[str]:
         """Names of the E outputs."""
-        return self._core.outputs
+        return list(self._outputs)
 
     @property
     def told(self) -> int:
