@@ -14,10 +14,10 @@ node=$(command -v node || command -v nodejs || true)
   echo "figures.sh: Node.js is missing, and the page with it: install nodejs and npm" >&2
   exit 1
 }
-"$gpilot" compare pendulum --strategies random,randext,latmi,totmi,auto --trials 12 --steps 25 -o compare >compare.log
+"$gpilot" compare pendulum --strategies random,totmi,auto --trials 6 --steps 10 -o compare >compare.log
 "$gpilot" report compare -o comparison.html
 "$gpilot" init rig.toml --example pendulum
-"$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --steps 30 >rig.log
+"$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --steps 20 >rig.log
 "$gpilot" void rig.study --step 2 --why "the sensor was loose"
 "$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --resume --steps 3 >>rig.log
 "$gpilot" report rig.study --history all -o study.html
@@ -27,6 +27,7 @@ node=$(command -v node || command -v nodejs || true)
 "$gpilot" report model.json test.csv --warmup 10 -o model.html
 
 shots=$root/web/tests/screenshots.mjs
+export LOOKS=light,dark,phone
 "$node" "$shots" comparison.html "$images" error tests
 "$node" "$shots" study.html "$images" outputs decisions sure model
 "$node" "$shots" model.html "$images" fit residuals

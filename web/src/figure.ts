@@ -1,5 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { csvOf, download, el, format, remember, remembered, tableOf, type Child, type Table } from "./dom.js";
+import type { Num } from "./record.js";
 import { theme } from "./theme.js";
 
 export interface FigureSpec {
@@ -55,6 +56,27 @@ export function across(label: string): Plot.ScaleOptions {
 export function logarithmic(label: string): Plot.ScaleOptions {
   const tick = (v: number) => (/^[125]/.test(v.toExponential()) && Math.abs(Number(v.toPrecision(1)) / v - 1) < 1e-9 ? format(v) : "");
   return { label, grid: true, type: "log", tickFormat: tick };
+}
+
+/** Many points as one path, which a browser draws many times faster than as many circles. */
+export function manyDots(points: { x: Num | undefined; y: Num | undefined }[], colour: string, size: number): Plot.RenderFunction {
+  return (_index, scales) => {
+    const x = scales.x as unknown as (v: number) => number;
+    const y = scales.y as unknown as (v: number) => number;
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    let d = "";
+    for (const p of points) {
+      if (p.x !== null && p.x !== undefined && p.y !== null && p.y !== undefined) {
+        d += `M${x(p.x).toFixed(1)} ${y(p.y).toFixed(1)}h0`;
+      }
+    }
+    path.setAttribute("d", d);
+    path.setAttribute("fill", "none");
+    path.setAttribute("stroke", colour);
+    path.setAttribute("stroke-width", String(size));
+    path.setAttribute("stroke-linecap", "round");
+    return path;
+  };
 }
 
 /** A picture under a title, with what it shows in words, as a table, as CSV and as SVG. Drawn when it comes into view. */

@@ -47,7 +47,7 @@ test("a study with hostile names, from its configuration to the page", async () 
   writeFileSync(join(scratch, "hostile.csv"), `t,${quoted(names[0])},${quoted(names[1])}\n${rows.join("\n")}\n`);
   gpilot("import", "hostile.study", "hostile.csv", "--config", "hostile.toml");
   gpilot("ask", "hostile.study");
-  gpilot("tell", "hostile.study", "--y", "0.1");
+  gpilot("tell", "hostile.study", "--step", "12", "--y", "0.1");
   gpilot("void", "hostile.study", "--step", "5", "--why", long);
   gpilot("report", "hostile.study", "-o", "hostile.html");
   await expectHarmless(`file://${join(scratch, "hostile.html")}`, [names[0], names[1], "</title><h1>study", "step 5 was voided: <svg"]);

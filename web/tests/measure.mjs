@@ -34,18 +34,19 @@ async function look(browser, name, { slider, prepare }) {
   await page.evaluate(() => (globalThis.pauses.length = 0));
   const worst = await page.evaluate(async (id) => {
     const input = document.getElementById(id);
-    let longest = 0;
+    const updates = [];
     const last = Number(input.max);
     for (let i = 0; i <= last; i += Math.max(1, Math.floor(last / 60))) {
       const begin = performance.now();
       input.value = String(i);
       input.dispatchEvent(new Event("input"));
       await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-      longest = Math.max(longest, performance.now() - begin);
+      updates.push(performance.now() - begin);
     }
-    return { longest, tasks: Math.max(0, ...globalThis.pauses) };
+    updates.sort((a, b) => a - b);
+    return { median: updates[updates.length >> 1], longest: updates[updates.length - 1], tasks: Math.max(0, ...globalThis.pauses) };
   }, slider);
-  console.log(`${name}: ${(statSync(file).size / 1e6).toFixed(2)} MB, first figure after ${ms(first)}, slider: slowest update ${ms(worst.longest)}, longest task ${ms(worst.tasks)}`);
+  console.log(`${name}: ${(statSync(file).size / 1e6).toFixed(2)} MB, first figure after ${ms(first)}, slider: an update ${ms(worst.median)} (median), ${ms(worst.longest)} (slowest), longest task ${ms(worst.tasks)}`);
   await context.close();
 }
 
@@ -105,6 +106,7 @@ if (!process.env.ONLY || process.env.ONLY === "writer") {
     const alone = await stepTime("alone");
     gpilot("init", "watched.toml", "--example", "pendulum", "--force");
     rmSync(join(scratch, "watched.study"), { force: true });
+    rmSync(join(scratch, "watched.state"), { force: true });
     gpilot("run", "watched.toml", "--rig", rigCommand("watched"), "--steps", "1");
     const server = await serve("watched.study");
     const sockets = Array.from({ length: 60 }, () => {

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { average, buckets, extremes, highest, lowest } from "../decimate.js";
 import { select, slider, sliderValue, value, type Choice, type Table } from "../dom.js";
-import { axes, Figure, key, plot } from "../figure.js";
+import { axes, Figure, key, manyDots, plot } from "../figure.js";
 import type { Column, Num, Prediction } from "../record.js";
 import { theme } from "../theme.js";
 
@@ -22,7 +22,7 @@ export interface Bands {
   limits?: { low: Num; high: Num; name: string };
 }
 
-const kMostBuckets = 500;
+const kMostBuckets = 400;
 const kWindow = 300; // rows shown of many, unless all are asked for
 const kWindows: Choice[] = [
   { value: "all", label: "all rows" },
@@ -102,7 +102,9 @@ export function bandsFigure(spec: Bands): Figure {
     const good = points.filter((d) => !spec.setAside?.has(d.row));
     const bad = points.filter((d) => spec.setAside?.has(d.row));
     marks.push(
-      Plot.dot(good, { x: "x", y: "y", r: points.length > 200 ? 1.3 : 2.4, fill: t.measured }),
+      points.length > 200
+        ? manyDots(good, t.measured, 2.6)
+        : Plot.dot(good, { x: "x", y: "y", r: 2.4, fill: t.measured }),
       Plot.dot(bad, { x: "x", y: "y", r: 4, symbol: "times", stroke: t.warn, strokeWidth: 2 }),
       Plot.tip(
         points,

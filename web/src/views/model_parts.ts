@@ -151,7 +151,12 @@ export function slicesFigure(slices: Slices): Figure | null {
       (slices.stride ?? 1) > 1 ? `, every ${slices.stride}th` : ""
     }. Other inputs stand at the median of the ${what}.`,
     controls,
-    legend: () => el("p", { class: "note" }, "Others: ", named(rest())),
+    legend: () => {
+      const sds = cells().flatMap((c) => (c.sd === null ? [] : [c.sd]));
+      const [low, high] = [format(Math.min(...sds)), format(Math.max(...sds))];
+      const ends = theme().dark ? `darkest ${low}, lightest ${high}` : `lightest ${low}, darkest ${high}`;
+      return el("p", { class: "note" }, `sd: ${ends}. Other inputs: `, named(rest()));
+    },
     draw: (width) => {
       const p = pair();
       const t = theme();
