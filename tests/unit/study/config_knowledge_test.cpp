@@ -78,7 +78,8 @@ TEST(ConfigKnowledge, ErrorsNameTheLine) {
   expect_error(kBase + kVelocity + "depends_on = [\"w\"]\n", "rig.toml:19: state.v.depends_on: unknown state or input");
   expect_error(kBase + kVelocity + "depends_on = []\n", "rig.toml:19: state.v.depends_on: expected a list of names");
   expect_error(kBase + kVelocity + "coefficients = { u = \"a\" }\n", "state.v.coefficients: expected numbers");
-  expect_error(kBase + "cyclic = true\n" + kVelocity + "[physics]\nv = \"u*x\"\n",
+  expect_error(kBase + "cyclic = true\n" + kVelocity +
+                   "[physics]\nv = \"u*x*k\"\n[physics.parameters]\nk = { start = 1, sd = 1 }\n",
                "rig.toml:21: physics.v: the formula depends on 'x', which is declared cyclic");
   expect_error(kBase + kVelocity + "[physics]\nv = \"u*k\"\n[physics.parameters]\nk = { start = 1 }\n",
                "rig.toml:22: physics.parameters.k: nothing bounds it");

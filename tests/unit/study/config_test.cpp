@@ -269,8 +269,8 @@ TEST(Config, StatesThatMakeNoSense) {
                        "f.toml:18: state.velocity.derivative_of: 'velocity' would be a derivative of itself");
   expect_refused_after(replaced(kStates, "name = \"angle\"", "name = \"angle\"\nlow = 0\nhigh = 1"),
                        "f.toml:15: state.angle.low: the output 'angle' measures this state");
-  expect_refused_after(kStates + "[[state]]\nname = 'h'\nlow = 0\nhigh = 1\n",
-                       "f.toml:20: state.h.low: expected no range");
+  expect_refused_after(kStates + "[[state]]\nname = 'h'\nlow = 1\nhigh = 0\n",
+                       "f.toml:21: state.h.high: expected more than 'low'");
   expect_refused_after(kStates + "low = 0\n", "f.toml:18: state.velocity.low: given without 'high'");
   expect_refused("name = \"angle\"", "name = \"angle\"\nstate = \"x\"",
                  "f.toml:11: output.angle.state: there is no state 'x'");
