@@ -133,7 +133,7 @@ void ComparisonOptions::validate() const {
   }
   for (const std::string& name : systems) {
     ssm::ModelSpec spec;
-    declare_knowledge(*systems::make_system(name), knowledge, 0, 0, spec);  // throws
+    declare_knowledge(*plain_system(*this, name), knowledge, 0, 0, spec);  // throws
   }
   std::vector<std::string> seen;
   for (const SystemBox& entry : boxes) {
