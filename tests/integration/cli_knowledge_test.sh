@@ -9,7 +9,7 @@ program=$1
 . "$(dirname "$0")/support.sh"
 
 "$program" simulate pendulum --steps 60 --seed 1 -o a.csv >/dev/null
-fit=(fit a.csv --inputs c --outputs y_th --states 'th,th_dot' --derivative-of th_dot=th --rounds 3 --polish 10)
+fit=(fit a.csv --inputs c --outputs y_th --states "th,th_dot" --derivative-of th_dot=th --rounds 3 --polish 10)
 fit+=(--noise-path 0 --inducing 8)
 
 # Structure.
