@@ -110,15 +110,23 @@ void run_report(const CLI::App& command, const ReportArguments& arguments) {
       command,
       {{{"DATA"}, kind == Kind::kModel, "goes with a model"},
        {{"--history"}, kind == Kind::kStudy, "goes with a study"},
+       {{"--format"}, arguments.output != "-", "goes with a file, not with standard output"},
        {{"--warmup", "--draws", "--seed", "--rows", "--dt", "--lags"}, with_data, "goes with a model and data"}});
   if (!arguments.record) {
     report::require_page();
   }
-  check_output(arguments);
+  const bool to_stdout = arguments.output == "-";
+  if (!to_stdout) {
+    check_output(arguments);
+  }
   const report::Json record = kind == Kind::kStudy        ? study_report(arguments)
                               : kind == Kind::kComparison ? report::comparison_record(arguments.data.model)
                                                           : model_report(arguments);
   const std::string text = arguments.record ? report::embeddable(record) + '\n' : report::page(record);
+  if (to_stdout) {
+    fmt::print("{}", text);
+    return;
+  }
   io::write_file_atomically(arguments.output, text);
   if (arguments.format == Format::kJson) {
     const report::Json summary = {{"file", arguments.output},
@@ -148,7 +156,7 @@ void add_report(CLI::App& app) {
   command->add_option("SOURCE", data.model, "a study, the directory of a comparison, or a model file")->required();
   command->add_option("DATA", data.files, "recordings to look at a model by: its columns by name")
       ->type_name("FILE.csv");
-  command->add_option("-o,--output", arguments->output, "the file to write")
+  command->add_option("-o,--output", arguments->output, "the file to write; - for standard output")
       ->type_name("FILE.html")
       ->capture_default_str();
   command

@@ -157,24 +157,37 @@ export function format(value: string | number | null | undefined): string {
   return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
 }
 
+/** Texts such as "12 %", "≥ 3", "> 10" stand like numbers. */
+const isNumeric = (cell: string | number | null | undefined) => typeof cell !== "string" || /^[<>≥≤–-]?\s?[\d.]*(e[+-]?\d+)?( %)?$/.test(cell);
+const kLong = 60; // rows of a table that scrolls by itself
+const kShort = 32; // a text that is not broken into lines
+const kBold = /^(< )?0\.0[0-4]\d* /; // a p value below 0.05 with its direction
+
 export function tableOf(table: Table, caption: string, most = Infinity): HTMLElement {
-  const head = el("tr", {}, ...table.columns.map((name) => el("th", { scope: "col" }, named(name))));
+  const numeric = table.columns.map((_, k) => table.rows.length > 0 && table.rows.every((row) => isNumeric(row[k])));
+  const head = el(
+    "tr",
+    {},
+    ...table.columns.map((name, k) => el("th", { scope: "col", ...(numeric[k] ? { class: "number" } : {}) }, named(name))),
+  );
   const body = el("tbody");
   for (const row of table.rows.slice(0, most)) {
     body.append(
       el(
         "tr",
         {},
-        ...row.map((cell) =>
-          typeof cell === "string" ? el("td", {}, sentence(cell)) : el("td", { class: "number" }, format(cell)),
-        ),
+        ...row.map((cell, k) => {
+          const text = typeof cell === "string" ? cell : format(cell);
+          const looks = [numeric[k] ? "number" : "", text.length <= kShort ? "short" : "", kBold.test(text) ? "bold" : ""];
+          return el("td", { class: looks.filter((c) => c !== "").join(" ") || undefined }, typeof cell === "string" ? sentence(cell) : text);
+        }),
       ),
     );
   }
   const left = table.rows.length - most;
   return el(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    { class: table.rows.length > kLong ? "scroll long" : "scroll", tabindex: 0, role: "region", "aria-label": caption },
     el("table", {}, el("caption", {}, caption), el("thead", {}, head), body),
     left > 0 ? el("p", {}, `${left} more rows are in the CSV file.`) : null,
   );

@@ -1,10 +1,19 @@
+import { changed, type Changes } from "./changes.js";
 import { el } from "./dom.js";
 import type { StudyRecord } from "./record.js";
 
-/** Follows a study that a server shows: takes every new record, and says when there is none to be had. */
+interface Update {
+  version: string;
+  record?: StudyRecord;
+  changes?: (Changes | null)[];
+}
+
+/** Follows a study that a server shows: takes what has changed, and says when there is nothing to be had. */
 export class Live {
   private source: EventSource | null = null;
   private version = "";
+  private wanted = "";
+  private record: StudyRecord | null = null;
   private retry = 500;
   private moved = "";
   private fetching = false;
@@ -36,9 +45,8 @@ export class Live {
       const news = JSON.parse((event as MessageEvent<string>).data) as { version: string; problem: string };
       this.problem = news.problem;
       this.tell();
-      if (news.version !== this.version && news.version !== "") {
-        void this.take(news.version);
-      }
+      this.wanted = news.version;
+      void this.take();
     });
     source.addEventListener("error", () => {
       this.connected = false;
@@ -50,20 +58,22 @@ export class Live {
     });
   }
 
-  private async take(version: string): Promise<void> {
+  /** Until the page has what the server last spoke of: one request at a time. */
+  private async take(): Promise<void> {
     if (this.fetching) {
-      return; // the next event comes soon
+      return;
     }
     this.fetching = true;
     try {
-      const answer = await fetch("record.json", { cache: "no-store" });
-      if (answer.ok) {
-        const record = (await answer.json()) as StudyRecord;
-        this.version = version;
-        this.moved = record.about.moved_at;
-        this.show(record);
-      } else {
-        this.problem = `the server answers ${answer.status}`;
+      let asked = "";
+      while (this.wanted !== this.version && this.wanted !== asked) {
+        asked = this.wanted; // the answer may be newer still: its event is on its way
+        const answer = await fetch(`changes?since=${encodeURIComponent(this.version)}`, { cache: "no-store" });
+        if (!answer.ok) {
+          this.problem = `the server answers ${answer.status}`;
+          break;
+        }
+        this.use((await answer.json()) as Update);
       }
     } catch {
       this.connected = false;
@@ -71,6 +81,17 @@ export class Live {
       this.fetching = false;
       this.tell();
     }
+  }
+
+  private use(update: Update): void {
+    const before = this.record;
+    this.record = null; // changes that cannot be applied leave nothing behind: the next answer is the whole record
+    this.version = "";
+    const record = update.record ?? (update.changes ?? []).reduce<unknown>((value, change) => changed(value, change), before);
+    this.record = record as StudyRecord;
+    this.version = update.version;
+    this.moved = this.record.about.moved_at;
+    this.show(this.record);
   }
 
   private tell(): void {

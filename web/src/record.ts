@@ -54,6 +54,9 @@ export interface ModelDescription {
   kernel: string;
   inducing: number;
   inputs: string[];
+  knowledge: string[];
+  parameters: { name: string; unit: string; value: Num; sd: Num; low: Num; high: Num; determined: Num }[];
+  warnings: string[];
   outputs: { name: string; words: string; noise_sd: Num; noise_sd_fixed: boolean }[];
   states: ModelState[];
   training: {
@@ -111,6 +114,9 @@ export interface StudyRecord extends Head {
     output_units: string[];
     box: { low: Column; high: Column };
     safe: Column;
+    slew: Column;
+    state_units: string[];
+    state_outputs: (number | null)[]; // the output that measures a state
     until_sd: Num;
     limits: { low: Column; high: Column; delta: Num } | null;
     region: { name: string; low: Num; high: Num }[];
@@ -121,7 +127,7 @@ export interface StudyRecord extends Head {
     phase: string[];
     status: string[];
     training: number[];
-    set_aside: number[];
+    set_aside: number[][]; // steps not learned from, by output
     asked: Column[];
     applied: Column[];
     outputs: Column[];

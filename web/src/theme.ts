@@ -69,8 +69,8 @@ interface Look {
 }
 
 const looks: Record<string, Look> = {
-  latmi: { light: "#a67c00", dark: "#f0d94a", dash: "" },
-  "latmi-x0": { light: "#a67c00", dark: "#f0d94a", dash: "2 3" },
+  latmi: { light: "#b58900", dark: "#f0d94a", dash: "" },
+  "latmi-x0": { light: "#b58900", dark: "#f0d94a", dash: "2 3" },
   totmi: { light: "#c8330f", dark: "#ff7b54", dash: "" },
   "totmi-sampled": { light: "#c8330f", dark: "#ff7b54", dash: "2 3" },
   random: { light: "#0072b2", dark: "#56b4e9", dash: "" },

@@ -15,7 +15,7 @@ const long = `<svg onload=globalThis.hacked=1>${"long ".repeat(2000)}`;
 
 let browser;
 before(async () => {
-  makeReports();
+  await makeReports();
   browser = await launch();
 });
 after(() => browser?.close());

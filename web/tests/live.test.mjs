@@ -1,53 +1,31 @@
-// The live page: it follows a study that runs, survives restarts, and its server refuses what it should.
+// The live page: it follows a study that runs, and survives restarts.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { cpSync, renameSync } from "node:fs";
-import http from "node:http";
-import net from "node:net";
+import { cpSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessibility, drawEverything, gpilot, launch, makeReports, openPage, program, rigCommand, scratch, serve } from "./support.mjs";
+import { get } from "./requests.mjs";
+import { accessibility, drawEverything, gpilot, launch, load, makeReports, openPage, program, rigCommand, scratch, serve } from "./support.mjs";
 
 let browser;
 before(async () => {
-  makeReports();
+  await makeReports();
   browser = await launch();
 });
 after(() => browser?.close());
-
-const get = (port, path, headers = {}, method = "GET") =>
-  new Promise((resolve, reject) => {
-    const request = http.request({ host: "127.0.0.1", port, path, method, headers, agent: false, timeout: 20_000 }, (answer) => {
-      let body = "";
-      answer.on("data", (part) => (body += part));
-      answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, body }));
-    });
-    request.on("error", reject);
-    request.end();
-  });
-
-/** Sends bytes as they are; resolves with what came back once the other side closes. */
-const raw = (port, text, { slowly = false } = {}) =>
-  new Promise((resolve) => {
-    let answer = "";
-    const socket = net.connect(port, "127.0.0.1", () => {
-      if (!slowly) {
-        socket.write(text);
-        return;
-      }
-      let i = 0;
-      const drip = setInterval(() => (i < text.length && !socket.destroyed ? socket.write(text[i++]) : clearInterval(drip)), 500);
-    });
-    socket.on("data", (part) => (answer += part));
-    socket.on("error", () => resolve(answer));
-    socket.on("close", () => resolve(answer));
-  });
 
 test("a live page follows a running study and recovers from a restart of the server", async () => {
   gpilot("init", "live.toml", "--example", "pendulum");
   gpilot("run", "live.toml", "--rig", rigCommand("live"), "--steps", "6");
   let server = await serve("live.study");
+  const wholes = [];
   const { page, context, faults } = await openPage(browser, server.address);
+  // What the page is sent: the whole record when it connects, then what has changed.
+  page.on("response", async (answer) => {
+    if (answer.url().includes("/changes")) {
+      wholes.push("record" in (await answer.json().catch(() => ({}))));
+    }
+  });
   const steps = async () => Number(/(\d+) told/.exec(await page.locator("#about").textContent())?.[1] ?? 0);
   await page.locator("#output-0 .canvas[data-drawn]").waitFor();
   assert.equal(await steps(), 6);
@@ -57,6 +35,8 @@ test("a live page follows a running study and recovers from a restart of the ser
   await page.waitForFunction(() => /10 told/.test(document.querySelector("#about")?.textContent ?? ""), null, { timeout: 60_000 });
   await new Promise((resolve) => (run.exitCode === null ? run.on("exit", resolve) : resolve()));
   assert.equal(run.exitCode, 0, "the writer was not disturbed");
+  await page.waitForFunction(() => !/Connecting/.test(document.querySelector(".live").textContent));
+  assert.ok(wholes.length > 0 && wholes.every((whole) => !whole), `only changes after the first: ${wholes}`);
   await drawEverything(page);
   assert.deepEqual(await accessibility(page), []);
   assert.deepEqual(faults, []);
@@ -74,6 +54,12 @@ test("a live page follows a running study and recovers from a restart of the ser
   assert.ok((await page.locator("figure").count()) > 5, "what was shown stays");
   renameSync(`${path}.away`, path);
   await page.waitForFunction(() => /^Live\./.test(document.querySelector(".live").textContent));
+  // Deleted, and another one begun in its place.
+  rmSync(path);
+  await page.waitForFunction(() => /moved or deleted/.test(document.querySelector(".live").textContent));
+  rmSync(join(scratch, "live.state"));
+  gpilot("run", "live.toml", "--rig", rigCommand("live"), "--steps", "3");
+  await page.waitForFunction(() => /^Live\./.test(document.querySelector(".live").textContent) && /(^|\D)3 told/.test(document.querySelector("#about").textContent));
   assert.ok(server.alive());
   await context.close();
   await server.stop();
@@ -94,106 +80,37 @@ test("what the user chose stays when the study moves on", async () => {
   await server.stop();
 });
 
-test("every answer has the security headers, and there is nothing but the page", async () => {
-  const server = await serve("rig.study");
+
+test("what has changed makes the record that the server has, step after step", async () => {
+  const { changed } = await load("changes.ts");
+  cpSync(join(scratch, "rig.study"), join(scratch, "changes.study"));
+  const server = await serve("changes.study");
   const { port } = server;
-  for (const [path, status] of [["/", 200], ["/page.js", 200], ["/page.css", 200], ["/rig.study", 404], ["/../rig.study", 404], ["/%2e%2e/etc/passwd", 404], ["//etc/passwd", 404], ["/page.js/..", 404], ["/record.json\0", 404]]) {
-    let answer;
-    try {
-      answer = await get(port, path);
-    } catch (error) {
-      assert.match(String(error), /unescaped/, path); // not even sent
-      continue;
+  const take = async (since) => JSON.parse((await get(port, `/changes?since=${since}`)).body);
+  const until = async (version) => {
+    for (;;) {
+      const now = await take(version).catch(() => ({ version })); // nothing has been read yet
+      if (now.version !== version) {
+        return now;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    assert.equal(answer.status, status, path);
-    assert.match(answer.headers["content-security-policy"], /default-src 'none'; script-src 'self'; style-src 'self'/);
-    assert.equal(answer.headers["x-content-type-options"], "nosniff");
-    assert.equal(answer.headers["x-frame-options"], "DENY");
-    assert.equal(answer.headers["referrer-policy"], "no-referrer");
+  };
+  const all = await until("");
+  let { version, record } = all;
+  const sizes = [];
+  const whole = JSON.stringify(all).length;
+  const step = record.steps.sequence.length + 1;
+  for (const command of [["ask", "changes.study"], ["tell", "changes.study", "--step", String(step), "--y", "0.2"], ["void", "changes.study", "--step", "6", "--why", "a doubt"]]) {
+    gpilot(...command);
+    const news = await until(version);
+    assert.ok(!("record" in news), `${command[0]}: changes`);
+    sizes.push(JSON.stringify(news).length);
+    record = news.changes.reduce((value, change) => changed(value, change), record);
+    version = news.version;
+    assert.deepEqual(record, JSON.parse((await get(port, "/record.json")).body), command[0]);
   }
-  const post = await get(port, "/", {}, "POST");
-  assert.equal(post.status, 405);
-  assert.match(post.headers["content-security-policy"], /default-src 'none'/);
-  const head = await get(port, "/", {}, "HEAD");
-  assert.equal(head.status, 200);
-  assert.equal(head.body, "");
-  assert.equal((await get(port, "/", { host: "evil.example" })).status, 421, "a name that is not this machine's");
-  assert.equal((await get(port, "/", { host: `evil.example:${port}` })).status, 421);
-  assert.equal((await get(port, "/", { host: `localhost:${port}` })).status, 200);
-  assert.match(await raw(port, "GET / HTTP/1.1\r\n\r\n"), /^HTTP\/1.1 421/, "no name at all");
-  assert.match(await raw(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(20_000)}\r\n\r\n`), /^HTTP\/1.1 431/);
-  assert.match(await raw(port, `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n${"a".repeat(5000)}`), /^HTTP\/1.1 413/);
-  assert.match(await raw(port, "\x16\x03\x01 not http\r\n\r\n"), /^HTTP\/1.1 400/);
-  assert.ok(server.alive());
-  await server.stop();
-});
-
-test("a slow request is cut off, and holds nobody up", async () => {
-  const server = await serve("rig.study");
-  const begin = Date.now();
-  const slow = raw(server.port, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", { slowly: true });
-  assert.equal((await get(server.port, "/")).status, 200);
-  assert.doesNotMatch(await slow, / 200 /);
-  assert.ok(Date.now() - begin < 30_000, "cut off long before it ends by itself");
-  assert.equal((await get(server.port, "/")).status, 200);
-  await server.stop();
-});
-
-test("with a token: wrong or none is refused, right is let in once and for all", async () => {
-  const token = "right-token-0123456789";
-  const server = await serve("rig.study", "--token", token);
-  const { port } = server;
-  for (const [path, headers] of [["/", {}], ["/?token=wrong", {}], ["/record.json", { authorization: "Bearer wrong-token-0123456789" }], ["/events", { cookie: "gpilot_token=x" }], [`/?token=${token}x`, {}]]) {
-    assert.equal((await get(port, path, headers)).status, 401, path);
-  }
-  assert.equal((await get(port, "/page.js", { authorization: `Bearer ${token}` })).status, 200);
-  const let_in = await get(port, `/?token=${token}`);
-  assert.equal(let_in.status, 303);
-  assert.match(let_in.headers["set-cookie"][0], /HttpOnly; SameSite=Strict/);
-  const { page, context, faults } = await openPage(browser, server.address);
-  await page.locator("#output-0 .canvas[data-drawn]").waitFor();
-  assert.ok(!page.url().includes(token), "the address no longer shows it");
-  assert.deepEqual(faults, []);
-  await context.close();
-  await server.stop();
-  assert.throws(() => gpilot("serve", "rig.study", "--host", "0.0.0.0", "--port", "0"), /--token is needed/);
-  assert.throws(() => gpilot("serve", "rig.study", "--host", "0.0.0.0", "--port", "0", "--token", "short"), /at least 16/);
-});
-
-test("1,000 clients at once: served or refused, and the server goes on", async () => {
-  const server = await serve("rig.study");
-  const counts = new Map();
-  const sockets = [];
-  const done = [];
-  for (let i = 0; i < 1000; ++i) {
-    done.push(
-      new Promise((resolve) => {
-        const socket = net.connect(server.port, "127.0.0.1", () => socket.write("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-        sockets.push(socket);
-        let first = "closed";
-        const end = () => {
-          counts.set(first, (counts.get(first) ?? 0) + 1);
-          resolve();
-        };
-        socket.once("data", (part) => {
-          first = String(part).slice(9, 12);
-          end();
-        });
-        socket.once("error", () => first === "closed" && end());
-        socket.once("close", () => first === "closed" && end());
-      }),
-    );
-  }
-  await Promise.all(done);
-  assert.ok(server.alive());
-  assert.ok((counts.get("200") ?? 0) > 0 && (counts.get("200") ?? 0) <= 64, JSON.stringify([...counts]));
-  sockets.forEach((socket) => socket.destroy());
-  for (let tries = 0; ; ++tries) {
-    if ((await get(server.port, "/").catch(() => ({ status: 0 }))).status === 200) {
-      break;
-    }
-    assert.ok(tries < 50, "once they are gone, there is room again");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  assert.ok(sizes[0] < whole / 4, `a step that is asked for costs ${sizes[0]} of ${whole} bytes`);
+  assert.ok("record" in (await take("another-servers-version")), "who has something else takes all");
   await server.stop();
 });

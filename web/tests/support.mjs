@@ -1,9 +1,10 @@
 // What the tests of the page share: the program, a browser, reports to look at.
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
 
@@ -32,11 +33,24 @@ export function gpilot(...args) {
   return execFileSync(program, args, { cwd: scratch, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
+/** The same without waiting for each other. */
+export async function gpilotAsync(...args) {
+  return (await promisify(execFile)(program, args, { cwd: scratch, encoding: "utf8", maxBuffer: 1e8 })).stdout;
+}
+
+const launching = { executablePath: browserPath, args: ["--no-sandbox", "--disable-dev-shm-usage"] };
+
+/** One browser for all test files, if there is one: GPILOT_WEB_BROWSER has its address. */
 export async function launch() {
   if (!browserPath) {
     throw new Error("no Chromium found: install the package chromium (scripts/install-deps.sh web), or set CHROMIUM");
   }
-  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const shared = process.env.GPILOT_WEB_BROWSER;
+  return shared ? chromium.connect(shared) : chromium.launch(launching);
+}
+
+export async function launchShared() {
+  return chromium.launchServer(launching);
 }
 
 /** A page that remembers what must not happen: errors, and requests for anything but itself. */
@@ -122,25 +136,35 @@ const python = which("python3") ?? "python3";
 export const rigCommand = (name) => `${python} ${rig} --seed 1 --state ${join(scratch, `${name}.state`)}`;
 
 /** The three kinds of reports, made once for all tests. */
-export function makeReports() {
+export async function makeReports() {
   const done = join(scratch, "reports.json");
   try {
     return JSON.parse(readFileSync(done, "utf8"));
   } catch {
     // made now
   }
-  gpilot("compare", "kink", "--strategies", "random,latmi,totmi", "--trials", "4", "--steps", "4", "-o", "comparison");
-  gpilot("report", "comparison", "-o", "comparison.html");
-  gpilot("init", "rig.toml", "--example", "pendulum");
-  gpilot("run", "rig.toml", "--rig", rigCommand("rig"), "--steps", "10");
-  gpilot("void", "rig.study", "--step", "4", "--why", "the sensor was loose");
-  gpilot("run", "rig.toml", "--rig", rigCommand("rig"), "--resume", "--steps", "4");
-  gpilot("report", "rig.study", "--history", "all", "-o", "study.html");
-  gpilot("simulate", "pendulum", "--steps", "60", "--seed", "1", "--hold", "1:5", "-o", "train.csv");
-  gpilot("simulate", "pendulum", "--steps", "80", "--seed", "2", "--hold", "1:5", "-o", "test.csv");
-  gpilot("fit", "train.csv", "--inputs", "c", "--outputs", "y_th", "--states", "th,th_dot", "--derivative-of", "th_dot=th", "--inducing", "10", "-o", "model.json");
-  gpilot("report", "model.json", "test.csv", "--warmup", "10", "-o", "model.html");
+  await Promise.all([makeComparison(), makeStudy(), makeModel()]);
   const files = Object.fromEntries(["comparison", "study", "model"].map((kind) => [kind, `file://${join(scratch, `${kind}.html`)}`]));
   writeFileSync(done, JSON.stringify(files));
   return files;
+}
+
+async function makeComparison() {
+  await gpilotAsync("compare", "kink", "--strategies", "random,latmi,totmi", "--trials", "4", "--steps", "4", "-o", "comparison");
+  await gpilotAsync("report", "comparison", "-o", "comparison.html");
+}
+
+async function makeStudy() {
+  await gpilotAsync("init", "rig.toml", "--example", "pendulum");
+  await gpilotAsync("run", "rig.toml", "--rig", rigCommand("rig"), "--steps", "10");
+  await gpilotAsync("void", "rig.study", "--step", "4", "--why", "the sensor was loose");
+  await gpilotAsync("run", "rig.toml", "--rig", rigCommand("rig"), "--resume", "--steps", "4");
+  await gpilotAsync("report", "rig.study", "--history", "all", "-o", "study.html");
+}
+
+async function makeModel() {
+  await gpilotAsync("simulate", "pendulum", "--steps", "60", "--seed", "1", "--hold", "1:5", "-o", "train.csv");
+  await gpilotAsync("simulate", "pendulum", "--steps", "80", "--seed", "2", "--hold", "1:5", "-o", "test.csv");
+  await gpilotAsync("fit", "train.csv", "--inputs", "c", "--outputs", "y_th", "--states", "th,th_dot", "--derivative-of", "th_dot=th", "--inducing", "10", "-o", "model.json");
+  await gpilotAsync("report", "model.json", "test.csv", "--warmup", "10", "-o", "model.html");
 }

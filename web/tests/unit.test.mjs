@@ -51,7 +51,7 @@ test("expectations are compared with what was measured, but for what was set asi
   const { surprises, rolling } = await load("views/study_figures.ts");
   const expected = (mean) => ({ mean: [[mean]], sd: [[0.5]] });
   const record = {
-    steps: { outputs: [[1, 2, 3, null]], set_aside: [2] },
+    steps: { outputs: [[1, 2, 3, null]], set_aside: [[2]] },
     decisions: [
       { step: 1, expected: expected(0) },
       { step: 2, expected: expected(0) },
@@ -68,11 +68,12 @@ test("rows of a study stand under their steps", async () => {
   const rows = rowsOf({
     about: { outputs: ["y"] },
     rows: { step: [0, 1, 2, 0, 4], sequence: [1, 1, 1, 2, 2], first_outputs: [[null], [0.5]] },
-    steps: { outputs: [[10, 20, null, 40]], set_aside: [2] },
+    steps: { outputs: [[10, 20, null, 40]], set_aside: [[2]] },
   });
-  assert.deepEqual(rows.x, [0, 1, 2, 3, 4]);
+  assert.deepEqual(rows.x, [0, 1, 2, 3.5, 4]);
+  assert.equal(rows.names.get(3), "start of sequence 2");
   assert.deepEqual(rows.outputs[0], [null, 10, 20, 0.5, 40]);
-  assert.deepEqual([...rows.setAside], [2]);
+  assert.deepEqual([...rows.setAside[0]], [2]);
   assert.deepEqual(rows.breaks, [3]);
 });
 
@@ -88,4 +89,23 @@ test("times since are said in words", async () => {
   assert.equal(ago("2026-01-02T11:59:50Z", now), "10 s ago");
   assert.equal(ago("2026-01-02T11:00:00Z", now), "60 min ago");
   assert.equal(ago("2026-01-01T00:00:00Z", now), "36 h ago");
+});
+
+test("a logarithmic axis has names, however long it is", async () => {
+  const { logarithmic } = await load("plot.ts");
+  assert.deepEqual(logarithmic("s", [0.004, null, 1.3]).ticks, [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]);
+  assert.deepEqual(logarithmic("s", [1.1, 4.2]).ticks, [1.5, 2, 3, 4]);
+  assert.deepEqual(logarithmic("s", [1e-4, 1e3]).ticks, [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]);
+  assert.equal(logarithmic("s", [0, null]).type, undefined);
+});
+
+test("changes make the newer record", async () => {
+  const { changed } = await load("changes.ts");
+  const before = { a: [1, 2, 3], b: { c: "x", d: [[0], [1]] }, e: 1 };
+  const changes = { "-": ["e"], ".": { a: { n: 2, "#": [[0, { "=": 9 }]], "+": [4] }, b: { ".": { d: { "#": [[1, { "+": [2] }]] } } }, __proto__x: { "=": 1 } } };
+  assert.deepEqual(changed(before, changes), { a: [9, 2, 4], b: { c: "x", d: [[0], [1, 2]] }, __proto__x: 1 });
+  assert.equal(changed(before, null), before);
+  const named = changed({}, JSON.parse('{".": {"__proto__": {"=": {"polluted": 1}}}}'));
+  assert.equal({}.polluted, undefined);
+  assert.equal(Object.getPrototypeOf(named), Object.prototype);
 });

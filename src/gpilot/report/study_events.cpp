@@ -120,9 +120,9 @@ std::string training_words(const Study& study) {
     return missing > 0 ? fmt::format("none yet: {} more measurement(s) come first", missing) : "none yet";
   }
   const explore::TrainingSummary& newest = study.trainings().back().summary;
-  return fmt::format("{} so far; the newest, after step {}, took {:.2g} s: {}{}", study.trainings().size(),
+  return fmt::format("{} so far; the newest, after step {}, took {:.2g} s; {}{}", study.trainings().size(),
                      newest.after_step, newest.seconds, name(newest.status),
-                     newest.message.empty() ? "" : ". " + newest.message);
+                     newest.message.empty() ? "" : ": " + newest.message);
 }
 
 }  // namespace

@@ -36,6 +36,33 @@ Json box_json(const Box& box) {
   return {{"low", list(box.low)}, {"high", list(box.high)}};
 }
 
+/// The output that measures a state and nothing else, if any.
+std::optional<Index> output_of(const ssm::ModelSpec& spec, Index state) {
+  for (Index e = 0; e < spec.C.rows(); ++e) {
+    if (spec.C(e, state) == 1.0 && (spec.C.row(e).array() != 0.0).count() == 1) {
+      return e;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of a state: its output's, or per second that of the state whose derivative it is.
+std::string unit_of(const study::StudyConfig& config, Index state) {
+  const auto measured = [&](Index d) {
+    const std::optional<Index> output = output_of(config.model, d);
+    return output ? config.output_units[static_cast<std::size_t>(*output)] : std::string();
+  };
+  if (std::string unit = measured(state); !unit.empty()) {
+    return unit;
+  }
+  for (const ssm::DerivativeOf& k : config.model.derivatives) {
+    if (k.velocity == state && !measured(k.position).empty()) {
+      return measured(k.position) + "/s";
+    }
+  }
+  return "";
+}
+
 Json about_json(const Study& study) {
   const study::StudyConfig& config = study.config();
   const explore::ExploreOptions& explore = config.explore;
@@ -54,6 +81,9 @@ Json about_json(const Study& study) {
                 {"output_units", config.output_units},
                 {"box", box_json(config.box)},
                 {"safe", list(explore.safe)},
+                {"slew", list(explore.slew)},
+                {"state_units", Json::array()},
+                {"state_outputs", Json::array()},
                 {"until_sd", number(explore.until_sd)},
                 {"limits", Json()},
                 {"region", Json::array()},
@@ -62,6 +92,11 @@ Json about_json(const Study& study) {
     about["limits"] = {{"low", list(explore.limits.low)},
                        {"high", list(explore.limits.high)},
                        {"delta", number(explore.limits.delta)}};
+  }
+  for (Index d = 0; d < static_cast<Index>(config.model.states.size()); ++d) {
+    const std::optional<Index> output = output_of(config.model, d);
+    about["state_outputs"].push_back(output ? Json(*output) : Json());
+    about["state_units"].push_back(unit_of(config, d));
   }
   for (const ssm::Range& range : explore.region) {
     about["region"].push_back({{"name", range.name}, {"low", number(range.low)}, {"high", number(range.high)}});
@@ -79,13 +114,20 @@ Json steps_json(const Study& study) {
   Matrix outputs = Matrix::Constant(n, E, kNaN);
   Matrix values = Matrix::Constant(n, 5, kNaN);  // criterion, reference_sd, violation, asked, closed
   Json sequence = Json::array(), phase = Json::array(), status = Json::array(), training = Json::array(),
-       voided = Json::array(), plans = Json::object();
+       plans = Json::object();
+  std::vector<Json> set_aside(static_cast<std::size_t>(E), Json::array());  // steps, by output
   for (Index i = 0; i < n; ++i) {
     const StepRecord& s = study.steps()[static_cast<std::size_t>(i)];
     asked.row(i) = s.choice.control.transpose();
     if (s.status == StepStatus::kTold) {
       applied.row(i) = s.applied.transpose();
       outputs.row(i) = s.outputs.transpose();
+      const Vector learned = learned_outputs(study.config(), s);
+      for (Index e = 0; e < E; ++e) {
+        if (!std::isnan(s.outputs(e)) && std::isnan(learned(e))) {
+          set_aside[static_cast<std::size_t>(e)].push_back(s.id);
+        }
+      }
     }
     values.row(i) << s.choice.criterion, s.choice.reference_sd, s.choice.violation,
         seconds_between(study.created_at(), s.asked_at), seconds_between(study.created_at(), s.closed_at);
@@ -93,9 +135,6 @@ Json steps_json(const Study& study) {
     phase.push_back(name(s.choice.phase));
     status.push_back(name(s.status));
     training.push_back(s.training);
-    if (s.voided || !implausible_words(study.config(), s.outputs).empty()) {
-      voided.push_back(s.id);
-    }
     if (s.choice.plan.rows() > 1) {
       plans[std::to_string(s.id)] = columns(s.choice.plan, 4);
     }
@@ -105,7 +144,7 @@ Json steps_json(const Study& study) {
           {"phase", phase},
           {"status", status},
           {"training", training},
-          {"set_aside", voided},
+          {"set_aside", set_aside},
           {"asked", columns(asked)},
           {"applied", columns(applied)},
           {"outputs", columns(outputs)},
@@ -191,12 +230,19 @@ Json learned_json(const ssm::Model& model) {
   }
   const ssm::Summary summary = ssm::summarize(model, model.gp);
   Json parameters = Json::object();
+  for (const ssm::ParameterEstimate& p : model.report.parameters) {
+    parameters[p.unit.empty() ? p.name : fmt::format("{}, {}", p.name, p.unit)] = number(p.value, 4);
+  }
   for (std::size_t e = 0; e < model.spec.outputs.size(); ++e) {
     parameters["noise of " + model.spec.outputs[e]] = number(summary.output_sd(static_cast<Index>(e)), 4);
   }
   for (const ssm::RowSummary& row : summary.states) {
     if (row.copied || row.velocity) {
       continue;
+    }
+    for (Index i = 0; i < row.weights.size(); ++i) {
+      parameters[fmt::format("weight of {} in {}", summary.terms[static_cast<std::size_t>(i)], row.state)] =
+          number(row.weights(i), 4);
     }
     parameters["process noise of " + row.state] = number(row.process_sd, 4);
     parameters["function sd of " + row.state] = number(row.function_sd, 4);

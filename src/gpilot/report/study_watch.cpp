@@ -10,7 +10,9 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
+#include "gpilot/report/changes.hpp"
 #include "gpilot/study/study.hpp"
 
 namespace gpilot::report {
@@ -61,11 +63,14 @@ void watch_study(const std::string& path, const DescribeModel& describe, const s
                  const std::function<void(const StudyNews&)>& tell) {
   StudyNews news;
   Json memory;
+  Json shown;  // the record that was told last
   Marks seen{-1};
   Index count = 0;
+  const auto mine = std::chrono::system_clock::now().time_since_epoch().count();  // another server has other versions
   const auto say = [&](std::string problem) {
     if (problem != news.problem) {
       news.problem = std::move(problem);
+      news.changes = nullptr;  // the record is the same
       tell(news);
     }
   };
@@ -82,9 +87,12 @@ void watch_study(const std::string& path, const DescribeModel& describe, const s
     const auto begin = Clock::now();
     try {
       const study::Study study = study::Study::open(path, study::Access::kRead);
-      const Json record = study_record(study, {.history = History::kKept, .describe = describe, .memory = &memory});
+      Json record = study_record(study, {.history = History::kKept, .describe = describe, .memory = &memory});
       news.record = std::make_shared<const std::string>(embeddable(record));
-      news.version = fmt::format("{}-{}", study.created_at(), ++count);
+      news.changes =
+          shown.is_null() ? nullptr : std::make_shared<const std::string>(embeddable(changes(shown, record)));
+      news.since = std::exchange(news.version, fmt::format("{}-{}", mine, ++count));
+      shown = std::move(record);
       news.problem.clear();
       seen = now;
       tell(news);

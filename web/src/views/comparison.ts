@@ -1,7 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { quantile, sorted } from "../decimate.js";
 import { checkbox, el, format, isOn, named, select, tableOf, value, type Choice } from "../dom.js";
-import { across, Figure, key, logarithmic, plot } from "../figure.js";
+import { Figure } from "../figure.js";
+import { key, nameEnds } from "../marks.js";
+import { across, logarithmic, plot } from "../plot.js";
 import type { ComparisonRecord, Num, Statistics } from "../record.js";
 import { strategyLook, theme } from "../theme.js";
 import { definitions } from "./model_parts.js";
@@ -17,6 +19,8 @@ const kMetricWords: Record<string, string> = {
   coverage90_one_step: "coverage90_one_step: the same one step ahead",
   diverged: "diverged: share of diverging draws",
 };
+
+const kMetricUnits: Record<string, string> = { rmse: "test sd", one_step: "test sd", nlpd: "nats" };
 
 /** Strategies by paired trials: curves, tests, what was saved, what it cost. */
 export function comparisonView(record: ComparisonRecord, rebuild: () => void): HTMLElement[] {
@@ -119,14 +123,23 @@ function curvesFigure(record: ComparisonRecord, system: System, metric: number):
           Plot.lineY(own, { x: "step", y: "median", stroke: look.colour, strokeDasharray: look.dash, strokeWidth: 2.2 }),
         );
       }
-      const y: Plot.ScaleOptions = log ? logarithmic(name) : { label: name, grid: true, nice: true, tickFormat: format };
       const range = domain(points, log);
+      const label = kMetricUnits[name.split(".")[0] ?? ""] ? `${name}, ${kMetricUnits[name.split(".")[0] ?? ""]}` : name;
+      const y: Plot.ScaleOptions = log && range ? logarithmic(label, range) : { label, grid: true, nice: true, tickFormat: format };
       const svg = plot(width, {
         height: width < 480 ? 300 : 400,
+        marginRight: width < 480 ? 16 : 84,
         x: across("controls chosen"),
         y: range ? { ...y, domain: range, clamp: true } : y,
         marks: [Plot.ruleY(log ? [] : [0], { stroke: t.faint }), ...marks],
       });
+      if (width >= 480) {
+        const lasts = [...visible].map((index) => ({ index, p: points.filter((q) => q.index === index && q.median !== null).pop() }));
+        nameEnds(
+          svg,
+          lasts.flatMap(({ index, p }) => (p ? [{ name: p.strategy, colour: strategyLook(p.strategy, index).colour, y: p.median }] : [])),
+        );
+      }
       follow(svg, figure, system, metric, visible);
       return svg;
     },
@@ -307,7 +320,7 @@ function testTables(record: ComparisonRecord, system: System, metric: number): H
       parts.push(
         tableOf(
           { columns: ["strategy", ...heads], rows },
-          `p against ${reference}: Wilcoxon's signed-rank test over paired trials, adjusted by Holm`,
+          `p against ${reference}: Wilcoxon's signed-rank test over paired trials, two-sided, adjusted by Holm; below 0.05 in bold`,
         ),
       );
     }
@@ -334,14 +347,17 @@ function savedTable(record: ComparisonRecord, system: System): HTMLElement {
     return el("p", {}, "The strategy random does not take part, so there is nothing to measure savings by.");
   }
   const last = record.summary!.last_step;
-  const words = (steps: number | undefined) => (steps === undefined ? "–" : steps > last ? `more than ${last}` : format(steps));
+  const words = (steps: number | undefined) => (steps === undefined ? "–" : steps > last ? `> ${last}` : format(steps));
+  // Where random itself does not stay there in half of its trials, its last step is the least it would need.
+  const needed = Math.min(random, last);
+  const least = random > last ? "≥ " : "";
   return tableOf(
     {
-      columns: ["strategy", "steps to random's end", "measurements saved", "share"],
+      columns: ["strategy", "steps needed for random's final error", "measurements saved", "share"],
       rows: rmse.strategies.map((s) => {
         const steps = s.steps_to_random;
-        const saved = steps === undefined || steps > last ? null : random - steps;
-        return [s.strategy, words(steps), saved, saved === null ? null : `${((100 * saved) / random).toFixed(0)} %`];
+        const saved = s.strategy === "random" || steps === undefined || steps > last ? null : needed - steps;
+        return [s.strategy, words(steps), saved === null ? null : `${least}${format(saved)}`, saved === null ? null : `${least}${((100 * saved) / needed).toFixed(0)} %`];
       }),
     },
     `Steps until ${rmse.metric} stays at or below the median of where random ends, median over trials`,
@@ -360,14 +376,14 @@ function timesFigure(system: System): Figure {
     );
   return new Figure({
     id: "times",
-    title: "Elapsed time per step",
+    title: "Choosing and training, by controls chosen",
     description: "Choosing and training together, median over trials, in milliseconds on the machine that ran the comparison.",
     legend: () => key(shownStrategies(system).map(({ s, index }) => ({ ...strategyLook(s.name, index), name: s.name }))),
     draw: (width) => {
       const all = points();
       return plot(width, {
         x: across("controls chosen"),
-        y: all.every((p) => p.ms === null || p.ms > 0) ? logarithmic("ms") : { label: "ms", grid: true },
+        y: all.every((p) => p.ms === null || p.ms > 0) ? logarithmic("time, ms", all.map((p) => p.ms)) : { label: "time, ms", grid: true },
         marks: shownStrategies(system).map(({ s, index }) => {
           const look = strategyLook(s.name, index);
           return Plot.lineY(all.filter((p) => p.index === index && p.ms !== null), {

@@ -1,10 +1,12 @@
 import * as Plot from "@observablehq/plot";
-import { el, select, tableOf, value, type Choice } from "../dom.js";
-import { axes, Figure, key, plot } from "../figure.js";
+import { el, format, select, tableOf, value, type Choice } from "../dom.js";
+import { Figure } from "../figure.js";
+import { key } from "../marks.js";
+import { axes, plot } from "../plot.js";
 import type { Column, CorrelationTest, ModelRecord, Num } from "../record.js";
 import { theme } from "../theme.js";
 import { bandsFigure } from "./bands.js";
-import { calibrationFigure, heldOutFigure, modelSummary, slicesFigure } from "./model_parts.js";
+import { calibrationFigure, heldOutFigure, kNoSlices, modelSummary, slicesFigure } from "./model_parts.js";
 import { section } from "./section.js";
 
 type Recording = ModelRecord["recordings"][number];
@@ -34,6 +36,7 @@ export function modelView(record: ModelRecord, rebuild: () => void): HTMLElement
   }
   const learned = [
     record.model ? modelSummary(record.model) : null,
+    record.model && !record.slices ? el("p", { class: "note" }, kNoSlices) : null,
     record.model ? heldOutFigure(record.model)?.element : null,
     record.slices ? slicesFigure(record.slices)?.element : null,
     record.trace.length > 1 ? traceFigure(record).element : null,
@@ -83,9 +86,10 @@ const percent = (share: Num) => (share === null ? null : `${(100 * share).toFixe
 function coverage(record: ModelRecord, recording: Recording): Figure {
   return calibrationFigure(
     "calibration",
-    "Where measured values fell in the free run's distribution, in ten bins. Flat along the dashed line is right; high at both ends is too sure, high in the middle not sure enough.",
+    "Where measured values fell in the free run's distribution, in ten bins. Along the dashed line is right, shaded is what chance allows; high at both ends is too sure, high in the middle not sure enough.",
     record.outputs,
     recording.scores["free run"]?.pit ?? [],
+    recording.scores["free run"]?.count ?? [],
   );
 }
 
@@ -133,7 +137,9 @@ function correlationFigures(record: ModelRecord): Figure[] {
   }
   const redraw = () => figures.forEach((f) => f.redraw());
   const words = (test: CorrelationTest | undefined) =>
-    test?.p === null || test === undefined ? "nothing to test" : `p = ${test.p} (chi-squared ${test.statistic}, ${test.degrees} degrees)`;
+    test?.p === null || test === undefined
+      ? "nothing to test"
+      : `${test.p < 0.05 ? "More than chance: something is left to learn" : "No more than chance"}; p = ${format(test.p)} (chi-squared ${format(test.statistic)}, ${test.degrees} degrees)`;
   figures.push(
     stems({
       id: "autocorrelation",

@@ -1,6 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { el, format, named, select, sentence, tableOf, value, type Choice } from "../dom.js";
-import { axes, Figure, key, plot } from "../figure.js";
+import { Figure } from "../figure.js";
+import { colourBar, key } from "../marks.js";
+import { axes, colours, plot } from "../plot.js";
 import type { Column, ModelDescription, Slices } from "../record.js";
 import { theme } from "../theme.js";
 
@@ -13,23 +15,38 @@ export function modelSummary(model: ModelDescription): HTMLElement {
     list.append(el("li", {}, el("code", {}, sentence(state.equation))));
   }
   for (const output of model.outputs) {
-    list.append(el("li", {}, sentence(output.words)));
+    list.append(el("li", {}, sentence(`output ${output.words}`)));
   }
+  model.knowledge.forEach((known) => list.append(el("li", {}, "declared: ", sentence(known))));
   words.append(list);
-  const status = [training.status || "done", training.message, training.explanation].filter((s) => s !== "").join(". ");
+  const why = training.message || training.explanation;
+  const status = `${training.status || "done"}${why ? `: ${why}` : ""}`;
   words.append(
     definitions([
       ["Training", status],
       ["Bound (ELBO)", `${format(training.bound)}; candidate ${training.chosen}${training.reason ? `: ${training.reason}` : ""}`],
-      ["Held out", training.held_out_words ?? "too few rows to leave some out"],
+      ["Held out", heldOutWords(model)],
       ["Learned from", `${model.rows} rows in ${model.sequences} sequence(s), ${format(model.dt)} s apart`],
       ...(training.structure ? ([["Structure", training.structure]] as [string, string][]) : []),
       ...(training.calibration ? ([["Intervals", training.calibration]] as [string, string][]) : []),
     ]),
   );
+  if (model.parameters.length > 0) {
+    words.append(
+      tableOf(
+        {
+          columns: ["parameter", "value", "sd", "95 % from", "to", "unit", "known from the data"],
+          rows: model.parameters.map((p) => [p.name, p.value, p.sd, p.low, p.high, p.unit, p.determined === null ? null : `${(100 * p.determined).toFixed(0)} %`]),
+        },
+        "Parameters of the declared physics",
+      ),
+    );
+  }
+  model.warnings.forEach((warning) => words.append(el("p", { class: "note" }, sentence(warning))));
   const rows = model.states.flatMap((s) => [
-    [`process noise of ${s.name}`, s.process_sd, s.process_sd_fixed ? "given" : "learned, sd per step"],
-    ...(s.function_sd !== undefined ? [[`function of ${s.name}`, s.function_sd, "prior sd"]] : []),
+    ...(s.kind === "shift" ? [] : [[`process noise of ${s.name}`, s.process_sd, s.process_sd_fixed ? "given" : "learned, sd per step"]]),
+    ...Object.entries(s.weights ?? {}).map(([input, w]) => [`weight of ${input} in ${s.name}`, w, "linear part, per step"]),
+    ...(s.function_sd ? [[`curved part of ${s.name}`, s.function_sd, "prior sd"]] : []),
     ...Object.entries(s.length_scales ?? {}).map(([input, l]) => [
       `length scale of ${input} in ${s.name}`,
       l,
@@ -53,6 +70,16 @@ export function modelSummary(model: ModelDescription): HTMLElement {
     );
   }
   return words;
+}
+
+function heldOutWords(model: ModelDescription): string {
+  const { training } = model;
+  if (training.held_out_words) {
+    return training.held_out_words;
+  }
+  return training.candidates.some((c) => c.validation !== null)
+    ? "free runs over rows that were left out chose among the candidates: see their errors below"
+    : "too few rows to leave some out";
 }
 
 export function definitions(entries: [string, string][]): HTMLElement {
@@ -91,7 +118,7 @@ export function heldOutFigure(model: ModelDescription): Figure | null {
     draw: (width) =>
       plot(width, {
         ...axes("steps ahead", "RMSE, scaled"),
-        y: { label: "RMSE, scaled", grid: true, zero: true },
+        y: { label: "RMSE, scaled", grid: true, zero: true, tickFormat: format },
         marks: curves.flatMap((c, i) => [
           Plot.line(
             c.values.map((v, k) => ({ k: k + 1, v })),
@@ -106,11 +133,15 @@ export function heldOutFigure(model: ModelDescription): Figure | null {
   });
 }
 
+export const kNoSlices =
+  "Slices of the function are drawn over states that were declared by name: those of this model are its own, or past values.";
+
 /** Where the data lie, and how uncertain the learned function is there. */
-export function slicesFigure(slices: Slices): Figure | null {
+export function slicesFigure(slices: Slices, units: Record<string, string> = {}): Figure | null {
   if (slices.pairs.length === 0) {
     return null;
   }
+  const withUnit = (name: string | undefined) => (name !== undefined && units[name] ? `${name}, ${units[name]}` : (name ?? ""));
   const pairs: Choice[] = slices.pairs.map((p, i) => ({
     value: String(i),
     label: `${slices.inputs[p.x]} and ${slices.inputs[p.y]}`,
@@ -140,9 +171,10 @@ export function slicesFigure(slices: Slices): Figure | null {
     const fixed = slices.inputs
       .map((name, i) => ({ name, i }))
       .filter(({ i }) => i !== p.x && i !== p.y)
-      .map(({ name, i }) => `${name} = ${format(slices.rest[i])}`);
+      .map(({ name, i }) => `${name} = ${format(slices.rest[i])}${units[name] ? ` ${units[name]}` : ""}`);
     return fixed.length > 0 ? fixed.join(", ") : "none";
   };
+  const highest = () => Math.max(...cells().map((c) => c.sd ?? 0)) || 1;
   const what = slices.what ?? "data";
   const figure = new Figure({
     id: "slices",
@@ -151,23 +183,28 @@ export function slicesFigure(slices: Slices): Figure | null {
       (slices.stride ?? 1) > 1 ? `, every ${slices.stride}th` : ""
     }. Other inputs stand at the median of the ${what}.`,
     controls,
-    legend: () => {
-      const sds = cells().flatMap((c) => (c.sd === null ? [] : [c.sd]));
-      const [low, high] = [format(Math.min(...sds)), format(Math.max(...sds))];
-      const ends = theme().dark ? `darkest ${low}, lightest ${high}` : `lightest ${low}, darkest ${high}`;
-      return el("p", { class: "note" }, `sd: ${ends}. Other inputs: `, named(rest()));
-    },
+    legend: () =>
+      el(
+        "div",
+        {},
+        colourBar(`sd of the next ${withUnit(slices.functions[row()])}:`, 0, highest()),
+        el("p", { class: "note" }, "Other inputs: ", named(rest())),
+      ),
     draw: (width) => {
       const p = pair();
-      const t = theme();
       const points = (slices.points?.[p.x] ?? []).map((x, i) => ({ x, y: slices.points?.[p.y]?.[i] ?? null }));
       const size = Math.min(width, 640);
       return plot(size, {
         height: Math.round(size * 0.72),
         marginBottom: 44,
-        x: { label: slices.inputs[p.x] ?? "", labelAnchor: "center" },
-        y: { label: slices.inputs[p.y] ?? "" },
-        color: { type: "linear", scheme: t.dark ? "magma" : "viridis", reverse: !t.dark, zero: true },
+        inset: 0,
+        insetLeft: 0,
+        insetRight: 0,
+        insetTop: 0,
+        insetBottom: 0,
+        x: { label: withUnit(slices.inputs[p.x]), labelAnchor: "center", tickFormat: format },
+        y: { label: withUnit(slices.inputs[p.y]), tickFormat: format },
+        color: colours(0, highest()),
         marks: [
           Plot.rect(cells(), {
             x1: (d: Cell) => d.x - d.dx,
@@ -195,7 +232,7 @@ export function slicesFigure(slices: Slices): Figure | null {
 type Cell = { x: number; y: number; dx: number; dy: number; sd: number | null };
 
 /** Shares of measured values by P(output below): flat if the intervals are right. */
-export function calibrationFigure(id: string, description: string, outputs: string[], pit: Column[]): Figure {
+export function calibrationFigure(id: string, description: string, outputs: string[], pit: Column[], counts: number[]): Figure {
   const choices: Choice[] = outputs.map((name, e) => ({ value: String(e), label: name }));
   const shown = () => Number(value(`${id}-output`, choices, "0"));
   const figure = new Figure({
@@ -203,14 +240,25 @@ export function calibrationFigure(id: string, description: string, outputs: stri
     title: "Calibration",
     description,
     controls: outputs.length > 1 ? [select(`${id}-output`, "Output", choices, "0", () => figure.redraw())] : [],
+    legend: () =>
+      key([
+        { colour: theme().accent, shape: "area", name: `measured values (${counts[shown()] ?? 0})` },
+        { colour: theme().warn, dash: "5 4", name: "if the intervals are right" },
+        { colour: theme().faint, shape: "area", name: "what chance allows, 95 %" },
+      ]),
     draw: (width) => {
       const t = theme();
       const bins = (pit[shown()] ?? []).map((share, k) => ({ x1: k / 10, x2: (k + 1) / 10, share: share ?? 0 }));
+      const by_chance = 1.96 * Math.sqrt(0.09 / Math.max(1, counts[shown()] ?? 1));
       return plot(width, {
-        ...axes("P(output below what was measured)", "share of values"),
+        ...axes("P(output below what was measured), by the model", "share of values"),
         height: 220,
+        insetLeft: 0,
+        insetRight: 0,
+        insetBottom: 0,
         y: { label: "share of values", grid: true, zero: true },
         marks: [
+          Plot.rect([0], { x1: 0, x2: 1, y1: Math.max(0, 0.1 - by_chance), y2: Math.min(1, 0.1 + by_chance), fill: t.faint, fillOpacity: 0.18 }),
           Plot.rectY(bins, { x1: "x1", x2: "x2", y: "share", fill: t.accent, fillOpacity: 0.6, inset: 1 }),
           Plot.ruleY([0.1], { stroke: t.warn, strokeDasharray: "5 4" }),
           Plot.ruleY([0], { stroke: t.faint }),

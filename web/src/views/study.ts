@@ -1,45 +1,82 @@
-import { el, tableOf } from "../dom.js";
+import { el, format, tableOf } from "../dom.js";
 import type { Figure } from "../figure.js";
-import type { Column, StudyRecord } from "../record.js";
+import type { Column, Num, StudyRecord } from "../record.js";
 import { bandsFigure } from "./bands.js";
 import { decisionFigures } from "./decisions.js";
-import { definitions, heldOutFigure, modelSummary, slicesFigure } from "./model_parts.js";
+import { definitions, heldOutFigure, kNoSlices, modelSummary, slicesFigure } from "./model_parts.js";
 import { section } from "./section.js";
 import { calibration, controlFigure, parametersFigure, sureFigure, timingFigure } from "./study_figures.js";
 
 /** What was measured, row after row. */
 export interface Rows {
-  x: Column; // the step that led to a row; of the first row of a sequence, the one before it
+  x: Column; // the step that led to a row; the first row of a later sequence stands between two steps
+  names: Map<number, string>; // of first rows
   outputs: Column[];
-  setAside: Set<number>;
+  setAside: Set<number>[]; // rows, by output
   breaks: number[];
 }
 
 export function rowsOf(record: StudyRecord): Rows {
   const { rows, steps } = record;
-  const aside = new Set(steps.set_aside);
-  const setAside = new Set<number>();
+  const aside = steps.set_aside.map((list) => new Set(list));
+  const setAside = aside.map(() => new Set<number>());
+  const names = new Map<number, string>();
   const breaks: number[] = [];
   let first = -1;
   const outputs: Column[] = record.about.outputs.map(() => []);
   const x: Column = rows.step.map((step, i) => {
     if (step === 0) {
       ++first;
+      names.set(i, `start of sequence ${rows.sequence[i]}`);
       if (i > 0) {
         breaks.push(i);
       }
-    } else if (aside.has(step)) {
-      setAside.add(i);
     }
-    outputs.forEach((column, e) =>
-      column.push(step === 0 ? (rows.first_outputs[first]?.[e] ?? null) : (steps.outputs[e]?.[step - 1] ?? null)),
-    );
-    return step > 0 ? step : (rows.step[i + 1] ?? 1) - 1;
+    outputs.forEach((column, e) => {
+      column.push(step === 0 ? (rows.first_outputs[first]?.[e] ?? null) : (steps.outputs[e]?.[step - 1] ?? null));
+      if (aside[e]?.has(step)) {
+        setAside[e]?.add(i);
+      }
+    });
+    return step > 0 ? step : (rows.step[i + 1] ?? 1) - (i > 0 ? 0.5 : 1);
   });
-  return { x, outputs, setAside, breaks };
+  return { x, names, outputs, setAside, breaks };
 }
 
 export const withUnit = (name: string, unit: string | undefined) => (unit ? `${name}, ${unit}` : name);
+
+function unitsOf({ about }: StudyRecord): Record<string, string> {
+  const all = [...about.inputs.map((name, p) => [name, about.input_units[p] ?? ""]), ...about.states.map((name, d) => [name, about.state_units[d] ?? ""])];
+  return Object.fromEntries(all) as Record<string, string>;
+}
+
+/** What the study may do and where it looks, in words. */
+function declared(record: StudyRecord): [string, string][] {
+  const { about } = record;
+  const range = (low: Num | undefined, high: Num | undefined, unit: string | undefined) =>
+    `${low === null || low === undefined ? "" : `from ${format(low)} `}${high === null || high === undefined ? "" : `to ${format(high)}`}${unit ? ` ${unit}` : ""}`.trim();
+  const list: [string, string][] = about.inputs.map((name, p) => {
+    const slew = about.slew[p] ?? null;
+    const unit = about.input_units[p];
+    return [
+      `Control ${name}`,
+      `${range(about.box.low[p], about.box.high[p], unit)}${slew === null ? "" : `, changes by at most ${format(slew)}${unit ? ` ${unit}` : ""} in a step`}`,
+    ];
+  });
+  about.outputs.forEach((name, e) => {
+    const unit = about.output_units[e] ? ` ${about.output_units[e]}` : "";
+    const bounds = [
+      ...(typeof about.limits?.low[e] === "number" ? [`above ${format(about.limits.low[e])}${unit}`] : []),
+      ...(typeof about.limits?.high[e] === "number" ? [`below ${format(about.limits.high[e])}${unit}`] : []),
+    ];
+    const kept = bounds.length > 0 ? `; kept ${bounds.join(" and ")} with probability ${format(1 - (about.limits?.delta ?? 0))}` : "";
+    list.push([`Output ${name}`, `measured every ${format(about.dt)} s${unit ? `, in${unit}` : ""}${kept}`]);
+  });
+  if (about.region.length > 0) {
+    list.push(["Region", `where the model will be used: ${about.region.map((r) => `${r.name} ${range(r.low, r.high, "")}`).join(", ")}`]);
+  }
+  return list;
+}
 
 /** A study: what was done, what came of it, what was learned, whether it is enough. */
 export function studyView(record: StudyRecord): HTMLElement[] {
@@ -48,7 +85,7 @@ export function studyView(record: StudyRecord): HTMLElement[] {
   const anyRow = rows.x.length > 0;
   const decisions = decisionFigures(record);
   const parts = [
-    section("about", "Where the study stands", definitions(record.about.words)),
+    section("about", "Where the study stands", definitions([...record.about.words, ...declared(record)])),
     section(
       "outputs",
       "Outputs",
@@ -74,8 +111,9 @@ export function studyView(record: StudyRecord): HTMLElement[] {
       "model",
       "The model",
       record.model ? modelSummary(record.model) : el("p", {}, "There is no model yet."),
+      record.model && !record.slices ? el("p", { class: "note" }, kNoSlices) : null,
       ...elements([
-        record.slices ? slicesFigure(record.slices) : null,
+        record.slices ? slicesFigure(record.slices, unitsOf(record)) : null,
         record.model ? heldOutFigure(record.model) : null,
         parametersFigure(record),
       ]),
@@ -85,7 +123,7 @@ export function studyView(record: StudyRecord): HTMLElement[] {
       "events",
       "Events",
       tableOf(
-        { columns: ["when (UTC)", "step", "what", "in words"], rows: record.events.map((e) => [e.at, e.step, e.kind, e.text]) },
+        { columns: ["when (UTC)", "step", "what", "in words"], rows: record.events.map((e) => [e.at.replace("T", " ").replace(/\.\d+Z$/, ""), e.step, e.kind, e.text]) },
         "Failures, crashes, voided steps, new sequences, sessions",
         1000,
       ),
@@ -95,10 +133,12 @@ export function studyView(record: StudyRecord): HTMLElement[] {
 }
 
 function outputFigure(record: StudyRecord, rows: Rows, e: number): Figure {
-  const { about } = record;
+  const { about, steps } = record;
   const name = about.outputs[e] ?? "";
   const low = about.limits?.low[e] ?? null;
   const high = about.limits?.high[e] ?? null;
+  const region = about.region.find((r) => r.name === name);
+  const failed = steps.status.flatMap((status, i) => (/failed|unsafe|unknown/.test(status) ? [i + 1] : []));
   const predictions = [
     ...(record.one_step ? [{ key: "one", name: "one step ahead", prediction: record.one_step, output: e }] : []),
     ...(record.free_run ? [{ key: "free", name: "free run", prediction: record.free_run, output: e }] : []),
@@ -111,28 +151,39 @@ function outputFigure(record: StudyRecord, rows: Rows, e: number): Figure {
     xLabel: "step",
     yLabel: withUnit(name, about.output_units[e]),
     x: rows.x,
+    rowNames: rows.names,
     measured: rows.outputs[e] ?? [],
-    setAside: rows.setAside,
+    setAside: rows.setAside[e] ?? new Set(),
     breaks: rows.breaks,
+    failed,
     predictions,
-    ...(low !== null || high !== null ? { limits: { low, high, name: "limits" } } : {}),
+    ...(low !== null || high !== null ? { limits: { low, high } } : {}),
+    ...(region ? { region } : {}),
   });
 }
 
 function stateFigure(record: StudyRecord, rows: Rows, d: number): Figure {
-  const name = record.about.states[d] ?? "";
+  const { about } = record;
+  const name = about.states[d] ?? "";
   const mean = record.states?.mean[d] ?? [];
   const sd = record.states?.sd[d] ?? [];
   const at = (factor: number): Column => mean.map((m, i) => (m === null ? null : m + factor * (sd[i] ?? 0)));
-  const region = record.about.region.find((r) => r.name === name);
+  const output = about.state_outputs[d] ?? null;
+  const measured = output === null ? null : (about.outputs[output] ?? "");
+  const region = about.region.find((r) => r.name === name || r.name === measured);
+  const words =
+    measured === null ? "No output measures it: it is inferred from how the outputs move." : `Measured, with noise, as the output ${measured}.`;
   return bandsFigure({
     id: `state-${d}`,
     title: `State ${name}`,
-    description: "The state as the newest model smooths it from all outputs: mean, 50 % and 95 % bands. Nobody measured it as such.",
+    description: `The state as the newest model smooths it from all outputs: mean, 50 % and 95 % bands. ${words}`,
     xLabel: "step",
-    yLabel: name,
+    yLabel: withUnit(name, about.state_units[d]),
     x: rows.x,
-    measured: [],
+    rowNames: rows.names,
+    measured: output === null ? [] : (rows.outputs[output] ?? []),
+    ...(output === null ? {} : { measuredName: `measured as ${measured}`, setAside: rows.setAside[output] ?? new Set<number>() }),
+    smoothed: true,
     breaks: rows.breaks,
     predictions: [
       {
@@ -142,6 +193,6 @@ function stateFigure(record: StudyRecord, rows: Rows, d: number): Figure {
         prediction: { mean: [mean], q025: [at(-1.96)], q25: [at(-0.674)], q75: [at(0.674)], q975: [at(1.96)], beyond: [] },
       },
     ],
-    ...(region ? { limits: { low: region.low, high: region.high, name: "region where the model will be used" } } : {}),
+    ...(region ? { region } : {}),
   });
 }

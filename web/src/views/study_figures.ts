@@ -1,7 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { buckets, extremes } from "../decimate.js";
-import { select, value, type Choice, type Table } from "../dom.js";
-import { axes, Figure, key, logarithmic, plot } from "../figure.js";
+import { format, select, value, type Choice, type Table } from "../dom.js";
+import { Figure } from "../figure.js";
+import { key, type KeyEntry } from "../marks.js";
+import { axes, logarithmic, plot } from "../plot.js";
 import type { Column, Num, StudyRecord } from "../record.js";
 import { theme } from "../theme.js";
 import { calibrationFigure } from "./model_parts.js";
@@ -21,6 +23,7 @@ export function controlFigure(record: StudyRecord, p: number): Figure {
   const applied = steps.applied[p] ?? [];
   const region = about.region.find((r) => r.name === name);
   const phases = [...new Set(steps.phase)];
+  const unanswered = asked.flatMap((c, i) => (c !== null && (applied[i] ?? null) === null ? [{ step: i + 1, c }] : []));
   const symbols: Record<string, "circle" | "triangle" | "square" | "diamond2"> = {
     chosen: "circle",
     random: "triangle",
@@ -34,12 +37,18 @@ export function controlFigure(record: StudyRecord, p: number): Figure {
   return new Figure({
     id: `control-${p}`,
     title: `Control ${name}`,
-    description: "Asked for (line) and applied (marks, by who decided). Dashed: the range it may have; dotted: the region where the model will be used.",
-    legend: () =>
-      key([
-        { colour: theme().faint, name: "asked" },
-        ...phases.map((phase) => ({ colour: colours()[phase] ?? theme().text, shape: "dot" as const, name: `applied, ${phase}` })),
-      ]),
+    description: "Asked for (line) and applied (marks, by who decided: chance, the strategy, the safe control, or a recording that was imported).",
+    legend: () => {
+      const t = theme();
+      const shapes: Record<string, KeyEntry["shape"]> = { chosen: "dot", random: "triangle", safe: "square", imported: "diamond" };
+      return key([
+        { colour: t.faint, name: "asked" },
+        ...phases.map((phase) => ({ colour: colours()[phase] ?? t.text, shape: shapes[phase] ?? ("dot" as const), name: `applied, ${phase}` })),
+        ...(unanswered.length > 0 ? [{ colour: t.warn, shape: "ring" as const, name: "asked, without a measurement" }] : []),
+        { colour: t.warn, dash: "5 4", name: "range it may have" },
+        ...(region ? [{ colour: t.good, dash: "1 3", name: "region where the model will be used" }] : []),
+      ]);
+    },
     draw: (width) => {
       const t = theme();
       const line = thinned(asked).map((i) => ({ step: i + 1, c: asked[i] }));
@@ -65,6 +74,7 @@ export function controlFigure(record: StudyRecord, p: number): Figure {
               },
             ),
           ),
+          Plot.dot(unanswered.slice(0, kMost), { x: "step", y: "c", r: 3.5, stroke: t.warn, strokeWidth: 1.6 }),
           Plot.tip(points, Plot.pointerX({ x: "step", y: "c", fill: t.background, channels: { phase: "phase" } })),
         ],
       });
@@ -88,7 +98,7 @@ export function surprises(record: StudyRecord, e: number): Surprise[] {
   const measured = outputs.filter((v): v is number => v !== null);
   const mean = measured.reduce((a, b) => a + b, 0) / Math.max(1, measured.length);
   const spread = Math.sqrt(measured.reduce((a, b) => a + (b - mean) ** 2, 0) / Math.max(1, measured.length)) || 1;
-  const aside = new Set(record.steps.set_aside);
+  const aside = new Set(record.steps.set_aside[e]);
   const found: Surprise[] = [];
   for (const d of record.decisions) {
     const y = d.step === undefined || aside.has(d.step) ? null : (outputs[d.step - 1] ?? null);
@@ -111,38 +121,70 @@ export function rolling(values: { step: number; v: number }[], width = kRolling)
   });
 }
 
+/** Errors one step ahead of all outputs together, rolling. */
+function rollingErrors(record: StudyRecord): { step: number; v: number }[] {
+  const squares = new Map<number, number[]>();
+  record.about.outputs.forEach((_, e) =>
+    surprises(record, e).forEach(({ step, error }) => squares.set(step, [...(squares.get(step) ?? []), error * error])),
+  );
+  const by_step = [...squares].sort(([a], [b]) => a - b);
+  return rolling(by_step.map(([step, list]) => ({ step, v: Math.sqrt(list.reduce((a, b) => a + b, 0) / list.length) })));
+}
+
+type Curve = { step: number; v: Num }[];
+
+/** A line must not lead over steps of which nothing is known. */
+function withGaps(curve: Curve, longest: number): Curve {
+  return curve.flatMap((d, i) => (i > 0 && d.step - curve[i - 1]!.step > longest ? [{ step: d.step - 0.5, v: null }, d] : [d]));
+}
+
+/** How much the newest steps have changed, for those who ask whether to go on. */
+function trendWords(name: string, curve: Curve): string {
+  const known = curve.filter((d): d is { step: number; v: number } => d.v !== null);
+  const now = known[known.length - 1];
+  const before = known[known.length - 6];
+  if (!now) {
+    return "";
+  }
+  const change = before && before.v > 0 ? 100 * (now.v / before.v - 1) : null;
+  const moved = change === null ? "" : ` (${change < 0 ? "" : "+"}${change.toFixed(0)} % since step ${before!.step})`;
+  return `${name}: ${format(now.v)} after step ${now.step}${moved}`;
+}
+
 export function sureFigure(record: StudyRecord): Figure {
   const { about, steps, trainings } = record;
-  const sd = () =>
-    thinned(steps.reference_sd).map((i) => ({ step: i + 1, v: steps.reference_sd[i] as Num }));
-  const held = () =>
-    trainings
-      .filter((t) => t.held_out !== undefined && t.held_out !== null)
-      .map((t) => ({ step: t.after_step, v: t.held_out as number }));
-  const errors = () => {
-    const all = about.outputs.flatMap((_, e) => surprises(record, e)).sort((a, b) => a.step - b.step);
-    return rolling(all.map((s) => ({ step: s.step, v: s.error })), kRolling * about.outputs.length);
-  };
+  const sd: Curve = thinned(steps.reference_sd).map((i) => ({ step: i + 1, v: steps.reference_sd[i] ?? null }));
+  const held: Curve = trainings.flatMap((t) => (t.held_out === undefined || t.held_out === null ? [] : [{ step: t.after_step, v: t.held_out }]));
+  const errors: Curve = rollingErrors(record);
+  const longest = 3 * Math.max(1, Math.round(steps.sequence.length / Math.max(1, trainings.length)));
   const curves = () => {
     const t = theme();
     return [
-      { name: "sd of the dynamics where they will be used, scaled", values: sd(), colour: t.accent, dash: "" },
-      { name: "held-out error of free runs, as a share of holding the last value", values: held(), colour: t.second, dash: "6 3" },
-      { name: `error one step ahead, before learning from it, rolling over ${kRolling} (output sd)`, values: errors(), colour: t.good, dash: "2 3" },
-    ];
+      { name: "sd of the dynamics where they will be used, scaled", values: sd, colour: t.accent, dash: "" },
+      { name: "held-out error of free runs, as a share of holding the last value", values: withGaps(held, longest), colour: t.second, dash: "6 3" },
+      { name: `error one step ahead, before learning from it, rolling over ${kRolling} (output sd)`, values: withGaps(errors, longest), colour: t.good, dash: "2 3" },
+    ].filter((c) => c.values.length > 0);
   };
+  const trends = [trendWords("sd", sd), trendWords("held-out error", held), trendWords("error one step ahead", errors)].filter((w) => w !== "");
+  const until = about.until_sd;
   return new Figure({
     id: "sure-figure",
     title: "How sure the model is, and how wrong it still is",
-    description: "When these level off, further measurements teach little. An sd of 1 is that of a value spread evenly over its range. The dashed rule is until_sd, at which the study ends by itself.",
-    legend: () => key(curves().filter((c) => c.values.length > 0).map((c) => ({ colour: c.colour, dash: c.dash, name: c.name }))),
+    description: `When these level off, further measurements teach little. An sd of 1 is that of a value spread evenly over its range. ${
+      trends.length > 0 ? `Now: ${trends.join("; ")}.` : "Nothing is known yet: the first model comes after the initial measurements."
+    }`,
+    legend: () =>
+      key([
+        ...curves().map((c) => ({ colour: c.colour, dash: c.dash, name: c.name })),
+        ...(until === null ? [] : [{ colour: theme().warn, dash: "5 4", name: `until_sd = ${format(until)}: the study ends when the sd is below` }]),
+      ]),
     draw: (width) => {
       const t = theme();
       return plot(width, {
-        ...axes("step", "smaller is better"),
-        y: { label: "smaller is better", grid: true, zero: true },
+        ...axes("step", "relative size, smaller is better"),
+        y: { label: "relative size, smaller is better", grid: true, zero: true },
         marks: [
-          Plot.ruleY(about.until_sd === null ? [] : [about.until_sd], { stroke: t.warn, strokeDasharray: "5 4" }),
+          Plot.ruleY(until === null ? [] : [until], { stroke: t.warn, strokeDasharray: "5 4" }),
           ...curves().map((c) =>
             Plot.line(c.values, {
               x: "step",
@@ -158,7 +200,7 @@ export function sureFigure(record: StudyRecord): Figure {
     },
     table: () => ({
       columns: ["step", "what", "value"],
-      rows: curves().flatMap((c) => c.values.map((d) => [d.step, c.name, d.v])),
+      rows: curves().flatMap((c) => c.values.filter((d) => d.v !== null).map((d) => [d.step, c.name, d.v])),
     }),
   });
 }
@@ -189,9 +231,10 @@ export function calibration(record: StudyRecord): Figure {
     .join("; ");
   return calibrationFigure(
     "calibration",
-    `Measurements against what was expected of them one step before they were learned from: where they fell, in ten bins; along the dashed line is right. ${words}.`,
+    `Measurements against what was expected of them one step before they were learned from: where they fell, in ten bins. Along the dashed line is right; shaded is what chance allows for so few values (95 %). ${words}.`,
     record.about.outputs,
     pit,
+    counts.map((list) => list.length),
   );
 }
 
@@ -254,14 +297,14 @@ export function timingFigure(record: StudyRecord): Figure {
   };
   return new Figure({
     id: "timings",
-    title: "Timings",
+    title: "What a step takes",
     description: "Seconds, on a logarithmic scale: what a training took, how long the rig took to answer, and the whole step.",
     legend: () => key(curves().map((c) => ({ colour: c.colour, dash: c.dash, name: c.name }))),
     draw: (width) =>
       plot(width, {
-        ...axes("step", "s"),
+        ...axes("step", "time, s"),
         height: 240,
-        y: logarithmic("s"),
+        y: logarithmic("time, s", curves().flatMap((c) => c.values.map((d) => d.v))),
         marks: curves().map((c) => Plot.line(c.values, { x: "step", y: "v", stroke: c.colour, strokeDasharray: c.dash, strokeWidth: 1.6 })),
       }),
     table: (): Table => {
