@@ -8,13 +8,14 @@ folder=${2:-$root/build/figures}
 images=$root/docs/images/report
 mkdir -p "$folder" "$images"
 cd "$folder"
-rm -rf compare rig.* model.json ./*.csv ./*.html
+rm -rf compare rig.* tanks.* model.json ./*.csv ./*.html "$images"/*
 node=$(command -v node || command -v nodejs || true)
 [ -n "$node" ] || {
   echo "figures.sh: Node.js is missing, and the page with it: install nodejs and npm" >&2
   exit 1
 }
-"$gpilot" compare pendulum --strategies random,totmi,auto --trials 6 --steps 10 -o compare >compare.log
+# The strategies of the paper, on two systems.
+"$gpilot" compare kink pendulum --strategies random,latmi,totmi,local --trials 10 --steps 15 -o compare >compare.log
 "$gpilot" report compare -o comparison.html
 "$gpilot" init rig.toml --example pendulum
 "$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --steps 20 >rig.log
@@ -26,11 +27,15 @@ node=$(command -v node || command -v nodejs || true)
 "$gpilot" fit train.csv --inputs c --outputs y_th --states th,th_dot --derivative-of th_dot=th -o model.json >fit.log
 "$gpilot" report model.json test.csv --warmup 10 -o model.html
 
+# Two controls, two outputs with limits, a region, a rig that fails now and then.
+"$gpilot" run "$root/scripts/figures/tanks.toml" --rig "python3 $root/scripts/figures/tanks_rig.py" -o tanks.study --steps 28 >tanks.log
+"$gpilot" report tanks.study --history all -o tanks.html
+
 shots=$root/web/tests/screenshots.mjs
 export LOOKS=light,dark,phone
-"$node" "$shots" comparison.html "$images" error tests
-"$node" "$shots" study.html "$images" outputs decisions sure model
-"$node" "$shots" model.html "$images" fit residuals
+for report in comparison study tanks model; do
+  "$node" "$shots" "$report.html" "$images"
+done
 
 # An exploration of its own for the animation: every model is at hand, none was corrected.
 "$gpilot" init film.toml --example pendulum --force >/dev/null

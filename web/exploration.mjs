@@ -14,8 +14,8 @@ if (decisions.length === 0) {
 const kSeconds = 0.7; // a frame
 const width = 860;
 const height = 300;
-const left = { x: 50, y: 34, w: 480, h: 220 };
-const right = { x: 600, y: 34, w: 240, h: 220 };
+const left = { x: 62, y: 34, w: 470, h: 214 };
+const right = { x: 575, y: 34, w: 270, h: 214 };
 const total = (decisions.length + 2) * kSeconds; // the last frame stays a little
 const escape = (text) => String(text).replace(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`);
 const n = (v) => Number(v.toFixed(1));
@@ -26,7 +26,7 @@ const lastStep = Math.max(...decisions.map((d) => d.step + d.plan.mean[0].length
 const bounds = [about.limits?.low?.[0], about.limits?.high?.[0]].filter((v) => v !== null && v !== undefined);
 const seen = steps.outputs[0].filter((v) => v !== null);
 const [low, high] = [Math.min(...seen, ...bounds), Math.max(...seen, ...bounds)];
-const margin = 0.12 * (high - low);
+const margin = 0.25 * (high - low);
 const x = scale(0, lastStep, left.x, left.x + left.w);
 const y = scale(low - margin, high + margin, left.y + left.h, left.y);
 const clip = (v) => Math.max(low - margin, Math.min(high + margin, v));
@@ -47,7 +47,7 @@ function frame(d, k) {
   const chosen = steps.asked[0][d.step - 1];
   const value = Math.max(Math.min(...finite), Math.min(Math.max(...finite), steps.criterion[d.step - 1] ?? finite[0]));
   parts.push(`<path class="chosen" d="M${cx(chosen)} ${right.y}V${right.y + right.h}"/><circle class="pick" cx="${cx(chosen)}" cy="${cy(value)}" r="4.5"/>`);
-  parts.push(`<text x="${left.x}" y="20">step ${d.step}: ${d.step - 1} measured, the model's plan ahead (95 %)</text>`);
+  parts.push(`<text x="${left.x}" y="20">step ${d.step}: ${d.step - 1} measurements, and what is planned next</text>`);
   const begin = ((100 * k * kSeconds) / total).toFixed(3);
   const end = k === decisions.length - 1 ? 100 : ((100 * (k + 1) * kSeconds) / total).toFixed(3);
   // Discrete steps of visibility: one frame at a time.
@@ -57,6 +57,22 @@ function frame(d, k) {
   return `<g visibility="${still}"><animate attributeName="visibility" calcMode="discrete" dur="${total.toFixed(1)}s" repeatCount="indefinite" keyTimes="${times}" values="${states}"/>${parts.join("")}</g>`;
 }
 
+const unit = (name, u) => escape(u ? `${name}, ${u}` : name);
+/** Round numbers between two, about so many. */
+function ticks(from, to, most) {
+  const least = (to - from) / most;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= least);
+  const first = Math.ceil(from / step);
+  return Array.from({ length: Math.floor(to / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(6)));
+}
+const below = (box, at, values) =>
+  values.map((v) => `<path class="axis" d="M${at(v)} ${box.y + box.h}v4"/><text x="${at(v)}" y="${box.y + box.h + 17}" text-anchor="middle">${v}</text>`).join("");
+const beside = ticks(low - margin, high + margin, 5)
+  .map((v) => `<path class="axis" d="M${left.x - 4} ${y(v)}h4"/><text x="${left.x - 7}" y="${y(v) + 4}" text-anchor="end">${v}</text>`)
+  .join("");
+const marks = `<g transform="translate(${left.x + 8} ${left.y + 6})"><circle class="dot" cx="6" cy="5" r="2.6"/><text x="16" y="9">measured</text><rect class="band" x="96" width="20" height="10"/><path class="mean" d="M96 5h20"/><text x="122" y="9">expected of the plan, 95 %</text></g>`;
+
 const limits = bounds.map((v) => `<path class="limit" d="M${left.x} ${y(v)}H${left.x + left.w}"/>`).join("");
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="13">
 <title id="t">An exploration of ${escape(about.name)}, step by step</title>
@@ -64,11 +80,11 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${hei
 <style>text{fill:#1b1f24}.back{fill:#fff}.axis{stroke:#8c959f;fill:none}.band{fill:#0072b2;fill-opacity:.18}.mean{stroke:#0072b2;stroke-width:2;fill:none}.dot{fill:#1b1f24}.limit{stroke:#b3420a;stroke-dasharray:5 4}.chosen{stroke:#c8330f;stroke-width:1.5}.pick{fill:#c8330f}</style>
 <rect class="back" width="${width}" height="${height}"/>
 <path class="axis" d="M${left.x} ${left.y}v${left.h}h${left.w}M${right.x} ${right.y}v${right.h}h${right.w}"/>${limits}
-<text x="${left.x + left.w / 2}" y="${height - 14}" text-anchor="middle">step</text>
-<text x="${left.x - 6}" y="${y(high) + 4}" text-anchor="end">${Number(high.toPrecision(2))}</text><text x="${left.x - 6}" y="${y(low) + 4}" text-anchor="end">${Number(low.toPrecision(2))}</text>
-<text x="${right.x}" y="20">what a control would teach</text>
-<text x="${right.x}" y="${height - 28}" text-anchor="middle">${about.box.low[0]}</text><text x="${right.x + right.w}" y="${height - 28}" text-anchor="middle">${about.box.high[0]}</text>
-<text x="${right.x + right.w / 2}" y="${height - 14}" text-anchor="middle">${escape(about.inputs[0])}</text>
+<text x="${left.x + left.w / 2}" y="${height - 8}" text-anchor="middle">step</text>
+<text transform="translate(14 ${left.y + left.h / 2}) rotate(-90)" text-anchor="middle">${unit(about.outputs[0], about.output_units[0])}</text>
+<text x="${right.x}" y="20">what each control would teach</text>
+<text x="${right.x + right.w / 2}" y="${height - 8}" text-anchor="middle">${unit(about.inputs[0], about.input_units[0])}</text>
+${below(left, x, ticks(0, lastStep, 8))}${beside}${below(right, cx, ticks(about.box.low[0], about.box.high[0], 6))}${marks}
 ${decisions.map(frame).join("\n")}
 </svg>
 `;

@@ -44,7 +44,16 @@ if "$program" report model.json train.csv --warmup 3 -o model.html >out.txt 2>&1
   ! grep -E '(src|href)="?(https?:)?//' model.html >/dev/null || fail "the page looks for something elsewhere"
   "$program" report model.json train.csv --format json -o model.html | grep '"kind": "model"' >/dev/null || fail "summary"
   expect_refused "CSV" report model.json -o train.csv
+  "$program" report model.json -o - | head -1 | grep '<!doctype html>' >/dev/null || fail "standard output"
 else
+  # Built without Node: said in a sentence, by both commands, as an input error; the data above were written all the same.
   grep "built without its page" out.txt >/dev/null || fail "no page, and no word of it"
+  "$program" init rig.toml --example pendulum >/dev/null
+  "$program" ask rig.study --config rig.toml >/dev/null
+  expect_refused "built without its page" report rig.study -o rig.html
+  expect_refused "built without its page" serve rig.study --port 0
+  [ ! -e rig.html ] || fail "a page was written all the same"
 fi
+"$program" report model.json --record -o - | python3 -c 'import json, sys; json.load(sys.stdin)' || fail "standard output"
+expect_refused "standard output" report model.json --record --format json -o -
 finish

@@ -163,12 +163,17 @@ const kLong = 60; // rows of a table that scrolls by itself
 const kShort = 32; // a text that is not broken into lines
 const kBold = /^(< )?0\.0[0-4]\d* /; // a p value below 0.05 with its direction
 
+function looks(numeric: boolean | undefined, text: string): string | undefined {
+  const classes = [numeric ? "number" : "", text.length <= kShort ? "short" : "", kBold.test(text) ? "bold" : ""];
+  return classes.filter((c) => c !== "").join(" ") || undefined;
+}
+
 export function tableOf(table: Table, caption: string, most = Infinity): HTMLElement {
   const numeric = table.columns.map((_, k) => table.rows.length > 0 && table.rows.every((row) => isNumeric(row[k])));
   const head = el(
     "tr",
     {},
-    ...table.columns.map((name, k) => el("th", { scope: "col", ...(numeric[k] ? { class: "number" } : {}) }, named(name))),
+    ...table.columns.map((name, k) => el("th", { scope: "col", class: looks(numeric[k], name) }, named(name))),
   );
   const body = el("tbody");
   for (const row of table.rows.slice(0, most)) {
@@ -178,8 +183,7 @@ export function tableOf(table: Table, caption: string, most = Infinity): HTMLEle
         {},
         ...row.map((cell, k) => {
           const text = typeof cell === "string" ? cell : format(cell);
-          const looks = [numeric[k] ? "number" : "", text.length <= kShort ? "short" : "", kBold.test(text) ? "bold" : ""];
-          return el("td", { class: looks.filter((c) => c !== "").join(" ") || undefined }, typeof cell === "string" ? sentence(cell) : text);
+          return el("td", { class: looks(numeric[k], text) }, typeof cell === "string" ? sentence(cell) : text);
         }),
       ),
     );

@@ -157,6 +157,26 @@ test("study: outputs one step ahead and in free run, voided rows marked, a tip o
   await context.close();
 });
 
+test("study of two controls: a plane with its colours, limits, region, values off the scale, failed steps", async () => {
+  const { page, context, faults } = await openPage(browser, reports.tanks);
+  await drawEverything(page);
+  const key = (id) => page.locator(`#${id} .key`).textContent();
+  assert.match(await key("output-1"), /limits.*region.*new sequence.*step failed/);
+  assert.match(await key("output-1"), /not learned from/, "the spike");
+  assert.doesNotMatch(await key("output-0"), /not learned from/, "of the other sensor nothing was wrong");
+  const ticks = await page.locator("#output-1 .canvas svg [data-mark='y-axis tick label'] text").allTextContents();
+  assert.ok(ticks.length > 2 && ticks.every((text) => Math.abs(Number(text)) < 100), `a spike of 900 does not set the scale: ${ticks}`);
+  assert.match(await key("control-0"), /asked, without a measurement/);
+  assert.ok((await page.locator("#landscape .canvas svg rect").count()) > 300, "a cell for each pair of controls");
+  assert.match(await page.locator("#landscape .bar-key").textContent(), /criterion: [-\d.e]+ +[-\d.e]+/);
+  assert.equal(await page.locator("#plan .canvas svg svg").count(), 3, "the output, and each control below it");
+  assert.match(await page.locator("#events").textContent(), /900 cm is not plausible.*overflow switch tripped/s);
+  assert.match(await page.locator("#about").textContent(), /kept above 1 cm and below 16 cm with probability 0.95/);
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("tables stand for figures, and the page can be read by keyboard alone", async () => {
   const { page, context } = await openPage(browser, reports.model);
   await page.keyboard.press("Tab");

@@ -135,7 +135,7 @@ const rig = join(web, "..", "examples", "rigs", "pendulum_rig.py");
 const python = which("python3") ?? "python3";
 export const rigCommand = (name) => `${python} ${rig} --seed 1 --state ${join(scratch, `${name}.state`)}`;
 
-/** The three kinds of reports, made once for all tests. */
+/** The three kinds of reports, and a study with more of everything, made once for all tests. */
 export async function makeReports() {
   const done = join(scratch, "reports.json");
   try {
@@ -143,8 +143,8 @@ export async function makeReports() {
   } catch {
     // made now
   }
-  await Promise.all([makeComparison(), makeStudy(), makeModel()]);
-  const files = Object.fromEntries(["comparison", "study", "model"].map((kind) => [kind, `file://${join(scratch, `${kind}.html`)}`]));
+  await Promise.all([makeComparison(), makeStudy(), makeTanks(), makeModel()]);
+  const files = Object.fromEntries(["comparison", "study", "tanks", "model"].map((kind) => [kind, `file://${join(scratch, `${kind}.html`)}`]));
   writeFileSync(done, JSON.stringify(files));
   return files;
 }
@@ -160,6 +160,13 @@ async function makeStudy() {
   await gpilotAsync("void", "rig.study", "--step", "4", "--why", "the sensor was loose");
   await gpilotAsync("run", "rig.toml", "--rig", rigCommand("rig"), "--resume", "--steps", "4");
   await gpilotAsync("report", "rig.study", "--history", "all", "-o", "study.html");
+}
+
+/** Two controls, two outputs with limits, a region; a spike, a new sequence, a step that fails. */
+async function makeTanks() {
+  const folder = join(web, "..", "scripts", "figures");
+  await gpilotAsync("run", join(folder, "tanks.toml"), "--rig", `${python} ${join(folder, "tanks_rig.py")}`, "-o", "tanks.study", "--steps", "18");
+  await gpilotAsync("report", "tanks.study", "--history", "all", "-o", "tanks.html");
 }
 
 async function makeModel() {

@@ -44,7 +44,7 @@ export function modelSummary(model: ModelDescription): HTMLElement {
   }
   model.warnings.forEach((warning) => words.append(el("p", { class: "note" }, sentence(warning))));
   const rows = model.states.flatMap((s) => [
-    ...(s.kind === "shift" ? [] : [[`process noise of ${s.name}`, s.process_sd, s.process_sd_fixed ? "given" : "learned, sd per step"]]),
+    ...(s.kind === "copy" ? [] : [[`process noise of ${s.name}`, s.process_sd, s.process_sd_fixed ? "given" : "learned, sd per step"]]),
     ...Object.entries(s.weights ?? {}).map(([input, w]) => [`weight of ${input} in ${s.name}`, w, "linear part, per step"]),
     ...(s.function_sd ? [[`curved part of ${s.name}`, s.function_sd, "prior sd"]] : []),
     ...Object.entries(s.length_scales ?? {}).map(([input, l]) => [
@@ -251,7 +251,7 @@ export function calibrationFigure(id: string, description: string, outputs: stri
       const bins = (pit[shown()] ?? []).map((share, k) => ({ x1: k / 10, x2: (k + 1) / 10, share: share ?? 0 }));
       const by_chance = 1.96 * Math.sqrt(0.09 / Math.max(1, counts[shown()] ?? 1));
       return plot(width, {
-        ...axes("P(output below what was measured), by the model", "share of values"),
+        ...axes("P(below what was measured)", "share of values"),
         height: 220,
         insetLeft: 0,
         insetRight: 0,
