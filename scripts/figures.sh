@@ -8,7 +8,7 @@ folder=${2:-$root/build/figures}
 images=$root/docs/images/report
 mkdir -p "$folder" "$images"
 cd "$folder"
-rm -rf compare rig.* tanks.* model.json ./*.csv ./*.html "$images"/*
+rm -rf compare rig.* tanks.* model.json ./*.csv ./*.html "${images:?}"/*
 node=$(command -v node || command -v nodejs || true)
 [ -n "$node" ] || {
   echo "figures.sh: Node.js is missing, and the page with it: install nodejs and npm" >&2

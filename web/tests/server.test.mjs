@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
 import { get, raw } from "./requests.mjs";
-import { gpilot, launch, makeReports, openPage, serve } from "./support.mjs";
+import { endAll, gpilot, launch, makeReports, openPage, serve } from "./support.mjs";
 
 let browser;
 before(async () => {
   await makeReports();
   browser = await launch();
 });
-after(() => browser?.close());
+after(() => endAll(browser));
 
 test("every answer has the security headers, and there is nothing but the page", async () => {
   const server = await serve("rig.study");

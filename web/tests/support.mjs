@@ -104,9 +104,18 @@ export async function load(name) {
   return import(`file://${file}`);
 }
 
+const servers = new Set();
+
+/** The browser, and servers that a failed test has left. */
+export async function endAll(browser) {
+  servers.forEach((child) => child.kill("SIGTERM"));
+  await browser?.close();
+}
+
 /** A server of a study; `stop` ends it. */
 export async function serve(study, ...args) {
   const child = spawn(program, ["serve", study, ...(args.includes("--port") ? [] : ["--port", "0"]), "--format", "json", ...args], { cwd: scratch });
+  servers.add(child);
   let errors = "";
   child.stderr.on("data", (text) => (errors += text));
   const said = await new Promise((resolve, reject) => {
@@ -119,7 +128,12 @@ export async function serve(study, ...args) {
     });
     child.on("exit", (code) => reject(new Error(`gpilot serve ended with ${code}: ${errors}`)));
   });
-  const ended = new Promise((resolve) => child.on("exit", resolve));
+  const ended = new Promise((resolve) =>
+    child.on("exit", () => {
+      servers.delete(child);
+      resolve();
+    }),
+  );
   return {
     ...said,
     child,
