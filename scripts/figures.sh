@@ -33,9 +33,10 @@ node=$(command -v node || command -v nodejs || true)
 
 shots=$root/web/tests/screenshots.mjs
 export LOOKS=light,dark,phone
-for report in comparison study tanks model; do
-  "$node" "$shots" "$report.html" "$images"
-done
+"$node" "$shots" comparison.html "$images"
+"$node" "$shots" study.html "$images" outputs decisions sure states model time
+"$node" "$shots" tanks.html "$images" about outputs controls decisions events
+"$node" "$shots" model.html "$images"
 
 # An exploration of its own for the animation: every model is at hand, none was corrected.
 "$gpilot" init film.toml --example pendulum --force >/dev/null

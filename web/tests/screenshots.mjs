@@ -25,7 +25,7 @@ async function webp(png) {
     canvas.width = image.width;
     canvas.height = image.height;
     canvas.getContext("2d").drawImage(image, 0, 0);
-    return canvas.toDataURL("image/webp", 0.82);
+    return canvas.toDataURL("image/webp", 0.7);
   }, `data:image/png;base64,${png.toString("base64")}`);
   return Buffer.from(data.slice(data.indexOf(",") + 1), "base64");
 }
