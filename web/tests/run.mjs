@@ -37,7 +37,7 @@ if (skipped) {
 }
 const tests = readdirSync(here).filter((name) => name.endsWith(".test.mjs") && name.includes(skipped ? "unit" : wanted));
 // All share one browser and the reports. Two at a time; those that mostly wait for clocks go first.
-const order = ["server", "live", "page", "hostile", "large", "unit"];
+const order = ["server", "page", "live", "views", "hostile", "large", "unit"];
 const place = (name) => order.indexOf(name.split(".")[0]);
 const jobs = tests.sort((a, b) => place(a) - place(b)).map((name) => () => run(name, "--test", join(here, name)));
 jobs.splice(2, 0, () => run("types", join("node_modules", "typescript", "bin", "tsc"), "--noEmit"));
