@@ -19,7 +19,7 @@ node=$(command -v node || command -v nodejs || true)
 "$gpilot" report compare -o comparison.html
 "$gpilot" init rig.toml --example pendulum
 "$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --steps 20 >rig.log
-"$gpilot" void rig.study --step 2 --why "the sensor was loose"
+"$gpilot" void rig.study --step 19 --why "the sensor was loose"
 "$gpilot" run rig.toml --rig "python3 $root/examples/rigs/pendulum_rig.py --seed 2 --state rig.state" --resume --steps 3 >>rig.log
 "$gpilot" report rig.study --history all -o study.html
 "$gpilot" simulate pendulum --steps 120 --seed 1 --hold 1:5 -o train.csv
