@@ -11,8 +11,8 @@ constexpr std::string_view kMark = "@gpilot-record@";
 void require_page() {
   if (web_assets().page.empty()) {
     throw InputError(
-        "this program was built without its page, since Node.js was missing then: install nodejs and npm, build "
-        "again, or take the data with 'gpilot report --record'");
+        "this program was built without its page (Node.js was missing, or GPILOT_WEB was OFF): install nodejs and "
+        "npm, build again, or take the data with 'gpilot report --record'");
   }
 }
 

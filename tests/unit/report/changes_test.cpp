@@ -31,7 +31,8 @@ Json applied(Json value, const Json& changes) {
   for (const Json& key : changes.value("-", Json::array())) {
     value.erase(key.get<std::string>());
   }
-  for (const auto& [key, change] : changes.value(".", Json::object()).items()) {
+  const Json by_key = changes.value(".", Json::object());
+  for (const auto& [key, change] : by_key.items()) {
     value[key] = applied(value.contains(key) ? value[key] : Json(), change);
   }
   return value;
