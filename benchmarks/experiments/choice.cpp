@@ -53,37 +53,11 @@ std::size_t named(const std::vector<TrainedCandidate>& all, const std::string& n
   return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
-/// How many standard errors the runs of `t` were better than the linear model's, run by run.
-double advantage(const TrainedCandidate& t, const TrainedCandidate& linear) {
-  const std::vector<double>& a = linear.rolling.run_squares;
-  const std::vector<double>& b = t.rolling.run_squares;
-  const auto n = static_cast<double>(a.size());
-  double mean = 0.0;
-  double squares = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    mean += (a[k] - b[k]) / n;
-  }
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    squares += (a[k] - b[k] - mean) * (a[k] - b[k] - mean);
-  }
-  return mean / std::sqrt(squares / (n * (n - 1.0)));
-}
-
-std::size_t cautious(const std::vector<TrainedCandidate>& all, double errors, bool by_density) {
-  return best_by(all, [&](const TrainedCandidate& t) {
-    const bool eligible = &t == &all[0] || advantage(t, all[0]) > errors;
-    return eligible ? (by_density ? -t.density : t.rolling.rmse()) : 1e9;
-  });
-}
-
 std::vector<Rule> rules() {
   return {
       {"linear", [](const auto&) { return std::size_t{0}; }},
       {"gp", [](const auto& all) { return named(all, "gp"); }},
       {"product", [](const auto& all) { return inference::CandidateSearch::choose(all); }},
-      {"half", [](const auto& all) { return cautious(all, 0.5, true); }},
-      {"one", [](const auto& all) { return cautious(all, 1.0, true); }},
-      {"one-roll", [](const auto& all) { return cautious(all, 1.0, false); }},
       {"rolling", [](const auto& all) { return best_by(all, [](const auto& t) { return t.rolling.rmse(); }); }},
   };
 }

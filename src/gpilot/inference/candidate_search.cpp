@@ -46,6 +46,17 @@ bool contains(const std::vector<Index>& rows, Index d) {
   return std::find(rows.begin(), rows.end(), d) != rows.end();
 }
 
+/// Amplitudes and length scales that training moved.
+double kernel_parameters(const TrainedCandidate& t) {
+  if (t.dynamics.structure.inducing == 0 || !t.free.kernel) {
+    return 0.0;
+  }
+  const ssm::Parameters& p = t.dynamics.parameters;
+  const bool all = t.free.length_scales.size() == 0;
+  return static_cast<double>(p.log_variance.size()) +
+         (all ? static_cast<double>(p.log_length_scales.size()) : t.free.length_scales.sum());
+}
+
 }  // namespace
 
 CandidateSearch::CandidateSearch(const ssm::Dataset& data, const ssm::ModelSpec& spec, const FitOptions& options,
@@ -106,14 +117,16 @@ double CandidateSearch::observed_values() const {
   return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
 }
 
-/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
-/// paid for, as in Akaike's criterion (its correction for few data would hold a Gaussian process back too long).
+/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine and
+/// every learned parameter of the kernel is paid for, as in Akaike's criterion (its correction for few data would hold
+/// a Gaussian process back too long).
 TrainedCandidate CandidateSearch::judged(TrainedCandidate t) const {
   const ssm::Transition transition(t.dynamics.structure, t.dynamics.parameters, t.dynamics.weights);
   for (const gp::Weights& v : t.dynamics.weights) {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
-  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) -
+              (t.determined + kernel_parameters(t)) / observed_values();
   t.rolling = rolling_runs(t.dynamics, t.q, series_, nodes_, {.threads = options_.threads});
   t.dynamics.spread = calibrated_spread(t.rolling);
   progress_.end(t.report.objective);
