@@ -1,22 +1,28 @@
 /// Which candidate a fit should take: test errors of every candidate, and of rules that choose among them.
 ///
-///   choice SYSTEM POINTS SEEDS [CONTROLS]     CONTROLS: random (default) or extremes
+///   choice POINTS SEEDS SYSTEM..      SYSTEM: pendulum, cart-pole, .. or RIG.toml=DIR
 ///
-/// Training rows as an exploration's initial rows: under random controls held 1 to 3 steps, declared ranges. Errors are
-/// those of the evaluation protocol (docs/results/protocol.md). Columns are geometric means over seeds.
+/// Training rows of simulators are an exploration's initial rows: random controls held 1 to 3 steps, extremes for odd
+/// seeds, declared ranges. Those of a rig are DIR/train/*.csv, the first POINTS rows of each, and its tests
+/// DIR/tests/*.csv (benchmarks/third_party/record.py writes them). Errors are those of the evaluation protocol
+/// (docs/results/protocol.md). Columns are geometric means over seeds; the last lines over systems.
 
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "gpilot/inference/candidate_search.hpp"
+#include "gpilot/study/config.hpp"
 #include "gpilot/systems/simulate.hpp"
 #include "gpilot/trials/evaluation.hpp"
+#include "gpilot/trials/rig_tests.hpp"
 #include "gpilot/trials/system_model.hpp"
 
 namespace {
@@ -42,85 +48,130 @@ std::size_t best_by(const std::vector<TrainedCandidate>& all,
   return best;
 }
 
+std::size_t named(const std::vector<TrainedCandidate>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &TrainedCandidate::name);
+  return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+}
+
+std::vector<Rule> rules() {
+  return {
+      {"linear", [](const auto&) { return std::size_t{0}; }},
+      {"gp", [](const auto& all) { return named(all, "gp"); }},
+      {"product", [](const auto& all) { return inference::CandidateSearch::choose(all); }},
+      {"rolling", [](const auto& all) { return best_by(all, [](const auto& t) { return t.rolling.rmse(); }); }},
+  };
+}
+
+/// What is learned, from what, and what it is tested by.
+struct Subject {
+  std::string name;
+  ssm::ModelSpec spec;
+  std::unique_ptr<trials::Evaluation> evaluation;
+  std::function<ssm::Dataset(int seed)> rows;
+};
+
+Subject rig_subject(const std::string& argument, Index points) {
+  const std::size_t split = argument.find('=');
+  const std::string directory = argument.substr(split + 1);
+  Subject subject;
+  subject.spec = study::load_config(argument.substr(0, split)).model;
+  subject.name = directory.substr(directory.rfind('/') + 1);
+  subject.evaluation = std::make_unique<trials::Evaluation>(
+      trials::cut_tests(trials::read_test_directory(directory + "/tests", subject.spec), subject.spec).tests);
+  const ssm::Dataset all = trials::read_test_directory(directory + "/train", subject.spec);
+  subject.rows = [all, points](int seed) {
+    ssm::Sequence sequence = all.at(static_cast<std::size_t>(seed));
+    sequence.controls.conservativeResize(points, Eigen::NoChange);
+    sequence.outputs.conservativeResize(points, Eigen::NoChange);
+    sequence.broad_start = false;  // every recording begins with a reset
+    return ssm::Dataset{sequence};
+  };
+  return subject;
+}
+
+Subject simulated_subject(const std::string& name, Index points) {
+  const std::shared_ptr<systems::System> system = systems::make_system(name);
+  Subject subject{name, trials::model_spec(*system), std::make_unique<trials::Evaluation>(*system), {}};
+  subject.rows = [system, points](int seed) {
+    const systems::Hold hold{1, 3};
+    const std::uint64_t stream = kSeed + static_cast<std::uint64_t>(seed);
+    const Matrix controls = seed % 2 == 1 ? systems::extreme_controls(*system, points, hold, stream)
+                                          : systems::random_controls(*system, points, hold, stream);
+    const systems::Trajectory run = systems::simulate(*system, controls, {.seed = stream});
+    return ssm::Dataset{{run.controls, run.outputs}};
+  };
+  return subject;
+}
+
+struct Row {
+  std::vector<double> error, coverage, gp;  ///< per rule
+  double best = 0.0;                        ///< the least error of all candidates
+};
+
+Row judge(const Subject& subject, int seed, const std::vector<Rule>& all_rules) {
+  const inference::FitOptions options;
+  const ssm::Dataset data = subject.rows(seed);
+  inference::CandidateSearch search(data, subject.spec, options, nullptr);
+  const std::vector<TrainedCandidate> all = search.train_all();
+  std::vector<double> errors;
+  std::vector<double> coverage;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    for (const trials::Metric& m : subject.evaluation->evaluate(search.model_of(all, c))) {
+      if (m.name == "rmse") {
+        errors.push_back(m.value);
+      } else if (m.name == "coverage90") {
+        coverage.push_back(m.value);
+      }
+    }
+  }
+  Row row;
+  for (const Rule& rule : all_rules) {
+    const std::size_t c = rule.choose(all);
+    row.error.push_back(errors[c]);
+    row.coverage.push_back(coverage[c]);
+    row.gp.push_back(all[c].dynamics.structure.inducing > 0 ? 1.0 : 0.0);
+  }
+  row.best = *std::min_element(errors.begin(), errors.end());
+  return row;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto system = systems::make_system(argv[1]);
-  const Index points = std::atoi(argv[2]);
-  const int seeds = std::atoi(argv[3]);
-  const bool extremes = argc > 4 && std::string(argv[4]) == "extremes";
-  const trials::Evaluation evaluation(*system);
-  const ssm::ModelSpec spec = trials::model_spec(*system);
-  const auto value = [](double x) { return std::isnan(x) ? 1e9 : x; };
-  const std::vector<Rule> rules{
-      {"linear", [](const auto&) { return std::size_t{0}; }},
-      {"gp",
-       [](const auto& all) {
-         std::size_t k = 0;
-         while (k + 1 < all.size() && all[k].name != "gp") {
-           ++k;
-         }
-         return k;
-       }},
-      {"the product's", [](const auto& all) { return inference::CandidateSearch::choose(all); }},
-      {"rolling",
-       [&](const auto& all) { return best_by(all, [&](const auto& t) { return value(t.rolling.rmse()); }); }},
-  };
-  std::vector<std::vector<double>> errors(rules.size(), std::vector<double>(static_cast<std::size_t>(seeds)));
-  std::vector<std::vector<double>> share = errors;
-  std::vector<std::vector<double>> coverage = errors;
-  std::vector<double> oracle(static_cast<std::size_t>(seeds));
-  std::vector<double> held(oracle.size());
-  std::vector<double> held_hold(oracle.size());
-  oneapi::tbb::parallel_for(0, seeds, [&](int seed) {
-    const auto k = static_cast<std::size_t>(seed);
-    const systems::Hold hold{1, 3};
-    const std::uint64_t stream = kSeed + static_cast<std::uint64_t>(seed);
-    const Matrix controls = extremes ? systems::extreme_controls(*system, points, hold, stream)
-                                     : systems::random_controls(*system, points, hold, stream);
-    const systems::Trajectory run = systems::simulate(*system, controls, {.seed = stream});
-    const inference::FitOptions options;
-    inference::CandidateSearch search({{run.controls, run.outputs}}, spec, options, nullptr);
-    const std::vector<TrainedCandidate> all = search.train_all();
-    inference::CandidateSearch again({{run.controls, run.outputs}}, spec, options, nullptr);
-    ssm::Model model = again.run();
-    std::vector<double> test(all.size());
-    std::vector<double> cover(all.size());
-    for (std::size_t c = 0; c < all.size(); ++c) {
-      model.gp = all[c].dynamics;
-      for (const trials::Metric& m : evaluation.evaluate(model)) {
-        if (m.name == "rmse")
-          test[c] = m.value;
-        if (m.name == "coverage90")
-          cover[c] = m.value;
+  const Index points = std::atoi(argv[1]);
+  const int seeds = std::atoi(argv[2]);
+  const std::vector<Rule> all_rules = rules();
+  std::vector<double> pooled(all_rules.size() + 1, 0.0);
+  for (int n = 3; n < argc; ++n) {
+    const std::string argument = argv[n];
+    const Subject subject =
+        argument.find('=') == std::string::npos ? simulated_subject(argument, points) : rig_subject(argument, points);
+    std::vector<Row> rows(static_cast<std::size_t>(seeds));
+    oneapi::tbb::parallel_for(
+        0, seeds, [&](int seed) { rows[static_cast<std::size_t>(seed)] = judge(subject, seed, all_rules); });
+    fmt::print("{:12} {:3}:", subject.name, points);
+    const auto mean = [&](auto&& value) {
+      double sum = 0.0;
+      for (const Row& row : rows) {
+        sum += value(row);
       }
+      return sum / seeds;
+    };
+    for (std::size_t r = 0; r < all_rules.size(); ++r) {
+      const double error = mean([r](const Row& row) { return std::log(row.error[r]); });
+      pooled[r] += error / (argc - 3);
+      fmt::print("  {} {:.3f} ({:.0f} % covered, {:.0f} % gp)", all_rules[r].name, std::exp(error),
+                 100.0 * mean([r](const Row& row) { return row.coverage[r]; }),
+                 100.0 * mean([r](const Row& row) { return row.gp[r]; }));
     }
-    for (std::size_t r = 0; r < rules.size(); ++r) {
-      const std::size_t c = rules[r].choose(all);
-      errors[r][k] = test[c];
-      share[r][k] = all[c].dynamics.structure.inducing > 0 ? 1.0 : 0.0;
-      coverage[r][k] = cover[c];
-    }
-    oracle[k] = *std::min_element(test.begin(), test.end());
-    held[k] = all[0].rolling.rmse();
-    held_hold[k] = all[0].rolling.hold_rmse();
-  });
-  const auto geometric = [&](const std::vector<double>& v) {
-    double sum = 0.0;
-    for (const double x : v)
-      sum += std::log(x);
-    return std::exp(sum / static_cast<double>(v.size()));
-  };
-  const auto mean = [&](const std::vector<double>& v) {
-    double sum = 0.0;
-    for (const double x : v)
-      sum += x;
-    return sum / static_cast<double>(v.size());
-  };
-  for (std::size_t r = 0; r < rules.size(); ++r) {
-    fmt::print("{:10} {:3} {:28} rmse {:.3f}  gp {:3.0f} %  coverage {:.0f} %\n", argv[1], points, rules[r].name,
-               geometric(errors[r]), 100 * mean(share[r]), 100 * mean(coverage[r]));
+    const double best = mean([](const Row& row) { return std::log(row.best); });
+    pooled.back() += best / (argc - 3);
+    fmt::print("  best {:.3f}  hold {:.3f}\n", std::exp(best), subject.evaluation->held_rmse());
+    std::fflush(stdout);
   }
-  fmt::print("{:10} {:3} oracle {:.3f}; linear's rolling {:.3f}, hold {:.3f}\n", argv[1], points, geometric(oracle),
-             geometric(held), geometric(held_hold));
+  fmt::print("{:12} {:3}:", "all", points);
+  for (std::size_t r = 0; r < all_rules.size(); ++r) {
+    fmt::print("  {} {:.3f}", all_rules[r].name, std::exp(pooled[r]));
+  }
+  fmt::print("  best {:.3f}\n", std::exp(pooled.back()));
 }

@@ -22,6 +22,15 @@ std::string_view name(Method method);
 /// Throws InputError listing the valid names.
 Method method_from_name(std::string_view text);
 
+/// What is known about the process noise of learned states before any data.
+enum class ProcessNoise {
+  kAny,    ///< hardly anything
+  kSmall,  ///< the rig is nearly deterministic: some tenths of a per cent of a state's range a step
+};
+
+/// "any", "small".
+std::string_view name(ProcessNoise noise);
+
 /// Where a long fit is: a stage in words, and how far it is.
 struct Progress {
   std::string stage;
@@ -45,8 +54,9 @@ struct FitOptions {
   int polish = 80;       ///< joint L-BFGS iterations at the end of a start
   int restarts = 1;      ///< starts from different drifts of the velocities
   int noise_path = 4;    ///< how often the process noise is cut and held (see docs/decisions)
-  int horizon = 3;       ///< steps ahead at which candidates are compared
-  int epochs = 200;      ///< Adam
+  ProcessNoise process_noise = ProcessNoise::kAny;
+  int horizon = 3;   ///< steps ahead at which candidates are compared
+  int epochs = 200;  ///< Adam
   double learning_rate = 0.01;
   Index samples = 50;
   std::optional<PaperStart> paper_start;  ///< with method adam

@@ -26,6 +26,8 @@ namespace {
 // Cut and trusted ratio are by trial on kink and TRAS (docs/decisions/process-noise.md). The rest is by feel, not
 // measured; the first two are centres of weak priors (docs/math/model.md).
 constexpr double kGpNoise = 0.08;         ///< prior centre of a GP row's process sd, scaled
+constexpr double kSmallNoise = 0.01;      ///< the same where it is declared small: .3 % of a range
+constexpr double kSmallNoiseSd = 1.0;     ///< of its log variance then: three times the noise costs 2.4 nats
 constexpr double kKinematicNoise = 0.02;  ///< the same of a kinematic row
 constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends the rounds
 constexpr double kNoiseCut = 0.25;        ///< factor on the process variance along the noise path
@@ -42,6 +44,17 @@ double most_stages(const FitOptions& options, const ssm::ModelSpec& spec, bool c
 
 bool contains(const std::vector<Index>& rows, Index d) {
   return std::find(rows.begin(), rows.end(), d) != rows.end();
+}
+
+/// Amplitudes and length scales that training moved.
+double kernel_parameters(const TrainedCandidate& t) {
+  if (t.dynamics.structure.inducing == 0 || !t.free.kernel) {
+    return 0.0;
+  }
+  const ssm::Parameters& p = t.dynamics.parameters;
+  const bool all = t.free.length_scales.size() == 0;
+  return static_cast<double>(p.log_variance.size()) +
+         (all ? static_cast<double>(p.log_length_scales.size()) : t.free.length_scales.sum());
 }
 
 }  // namespace
@@ -73,12 +86,17 @@ CandidateSearch::CandidateSearch(const ssm::Dataset& data, const ssm::ModelSpec&
   const Vector guess = output_variance_guess(series_);
   start_.log_r = (free_.r.array() != 0.0).select(guess.array().log().matrix(), start_.log_r);
   const std::vector<Index> rows = structure_.gp_rows();
+  const bool small_noise = options.process_noise == ProcessNoise::kSmall;
+  const double gp_noise = small_noise ? kSmallNoise : kGpNoise;
   for (Index d = 0; d < structure_.states; ++d) {
     if (free_.q(d) != 0.0) {
-      start_.log_q(d) = 2.0 * std::log(contains(rows, d) ? kGpNoise : kKinematicNoise);
+      start_.log_q(d) = 2.0 * std::log(contains(rows, d) ? gp_noise : std::min(gp_noise, kKinematicNoise));
     }
   }
   priors_.centre = start_;
+  if (small_noise) {
+    priors_.log_q_sd = kSmallNoiseSd;
+  }
   if (structure_.physics) {
     priors_.shift = Vector::Zero(static_cast<Index>(rows.size()));
     for (std::size_t g = 0; g < rows.size(); ++g) {
@@ -99,14 +117,16 @@ double CandidateSearch::observed_values() const {
   return static_cast<double>(series_.outputs.size() - series_.outputs.array().isNaN().count());
 }
 
-/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine is
-/// paid for, as in Akaike's criterion (its correction for few data would hold a Gaussian process back too long).
+/// Judges a model by its predictions a few steps ahead. They are in-sample, so every weight that the data determine and
+/// every learned parameter of the kernel is paid for, as in Akaike's criterion (its correction for few data would hold
+/// a Gaussian process back too long).
 TrainedCandidate CandidateSearch::judged(TrainedCandidate t) const {
   const ssm::Transition transition(t.dynamics.structure, t.dynamics.parameters, t.dynamics.weights);
   for (const gp::Weights& v : t.dynamics.weights) {
     t.determined += static_cast<double>(v.mu.size()) - v.Sigma.trace();
   }
-  t.density = predictive_density(transition, series_, nodes_, options_.horizon) - t.determined / observed_values();
+  t.density = predictive_density(transition, series_, nodes_, options_.horizon) -
+              (t.determined + kernel_parameters(t)) / observed_values();
   t.rolling = rolling_runs(t.dynamics, t.q, series_, nodes_, {.threads = options_.threads});
   t.dynamics.spread = calibrated_spread(t.rolling);
   progress_.end(t.report.objective);

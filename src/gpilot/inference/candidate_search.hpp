@@ -44,6 +44,8 @@ class CandidateSearch {
   std::vector<TrainedCandidate> train_all();
   /// The one to take.
   static std::size_t choose(const std::vector<TrainedCandidate>& all);
+  /// What fit() returns if this one is taken.
+  ssm::Model model_of(const std::vector<TrainedCandidate>& all, std::size_t chosen);
   /// Trains dynamics further on this data, from q(x) of its rows, without candidates or judgement.
   TrainedCandidate retrain(const ssm::Dynamics& from, const ssm::Free& free, const gp::Nodes& nodes,
                            const ssm::StatePosterior& q);

@@ -38,6 +38,9 @@ std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
     add("restarts", o.restarts);
     add("noise_path", o.noise_path);
   }
+  if (o.process_noise != ProcessNoise::kAny) {
+    add("process_noise", name(o.process_noise));
+  }
   add("rounds", o.rounds);
   add("e_steps", o.e_steps);
   add("m_iterations", o.m_iterations);
@@ -176,14 +179,18 @@ ssm::Model CandidateSearch::run() {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<TrainedCandidate> all = train_all();
   // The paper's training has no candidates beside the baseline: what it arrives at is the model.
-  const std::size_t first = options_.method == Method::kAdam ? 1 : 0;
-  const TrainedCandidate* best = &all[first == 1 ? 1 : choose(all)];
+  ssm::Model model = model_of(all, options_.method == Method::kAdam ? 1 : choose(all));
+  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return model;
+}
 
+ssm::Model CandidateSearch::model_of(const std::vector<TrainedCandidate>& all, std::size_t chosen) {
+  const TrainedCandidate* best = &all[chosen];
   chosen_free_ = best->free;
   progress_.complete(best->report.objective);
   ssm::Model model;
   model.report = best->report;
-  for (std::size_t k = first; k < all.size(); ++k) {
+  for (std::size_t k = options_.method == Method::kAdam ? 1 : 0; k < all.size(); ++k) {
     model.report.candidates.push_back({all[k].name, all[k].report.bound, all[k].density, all[k].rolling.rmse()});
   }
   model.report.chosen = best->name;
@@ -208,7 +215,6 @@ ssm::Model CandidateSearch::run() {
   model.starts = series_.start;
   model.seed = options_.seed;
   model.version = version();
-  model.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return model;
 }
 

@@ -48,6 +48,16 @@ std::string_view name(Method method) {
   return "";
 }
 
+std::string_view name(ProcessNoise noise) {
+  switch (noise) {
+    case ProcessNoise::kAny:
+      return "any";
+    case ProcessNoise::kSmall:
+      return "small";
+  }
+  return "";
+}
+
 Method method_from_name(std::string_view text) {
   for (const Method method : {Method::kEm, Method::kLbfgs, Method::kAdam}) {
     if (text == name(method)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpilot/core/central_interval.hpp"
+#include "gpilot/inference/bound_optimiser.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/ensemble.hpp"
@@ -28,6 +29,9 @@ constexpr Index kLeastKnown = 4;
 
 /// Of a longer series only so many rows take part: every run smooths all rows before it.
 constexpr Index kMostRows = 2000;
+
+/// Of the states of the known rows. By feel; a linear model needs two or three.
+constexpr int kSmoothingSteps = 5;
 
 // Of a calibrated spread; as for recordings (identify/identified_model.cpp).
 constexpr double kNarrowest = 0.5;
@@ -225,8 +229,10 @@ RollingRuns rolling_runs(const ssm::Dynamics& dynamics, const ssm::StatePosterio
   for (const Index k : origins(series, options.runs)) {
     const ssm::Series known = head(series, k);
     ssm::Elbo elbo(dynamics.structure, known, nodes, options.threads);
-    elbo.value(dynamics.parameters, head(q, k));  // sets the function of the known rows
-    const ssm::Transition transition(dynamics.structure, dynamics.parameters, elbo.weights());
+    // The states of the known rows once more, without what the rows to be predicted said about them.
+    BoundOptimiser smoothing(elbo, Priors{.centre = dynamics.parameters}, {}, dynamics.parameters, head(q, k));
+    smoothing.e_step(kSmoothingSteps);
+    const ssm::Transition transition(dynamics.structure, dynamics.parameters, smoothing.weights());
     const ssm::Filter filter(transition, nodes);
     ssm::DrawnFunctions functions(transition, kDraws, kSeed);
     const double squares = all.squares.sum();

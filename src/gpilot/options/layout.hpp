@@ -23,6 +23,7 @@ inline constexpr Field kSeed{
 };
 
 inline constexpr std::array kMethods{inference::Method::kEm, inference::Method::kLbfgs, inference::Method::kAdam};
+inline constexpr std::array kProcessNoises{inference::ProcessNoise::kAny, inference::ProcessNoise::kSmall};
 inline constexpr std::array kMeans{ssm::MeanKind::kZero, ssm::MeanKind::kIdentity, ssm::MeanKind::kLinear};
 inline constexpr std::array kNodeRules{
     gp::NodeRule::kAuto,      gp::NodeRule::kGaussHermite,    gp::NodeRule::kCubature3,
@@ -133,6 +134,10 @@ void describe_training(Archive& a, Fit& o) {
   a.count({.key = "noise_path",
            .meaning = "of em and lbfgs: how often the process noise is cut in search of better predictions"},
           o.noise_path, 0, 100);
+  a.choice({.key = "process_noise",
+            .meaning = "what is known about it: any, small (the rig is nearly deterministic)",
+            .more = "A prior: data may say otherwise. `process_sd` of a state gives its value instead"},
+           o.process_noise, kProcessNoises);
   a.count({.key = "horizon", .meaning = "steps ahead at which candidates are compared"}, o.horizon, 1, 1000);
   a.count({.key = "epochs", .meaning = "of adam: passes over the data"}, o.epochs, 1, 1000000);
   a.count({.key = "samples", .meaning = "of adam: sampled states of a row"}, o.samples, 1, 100000);

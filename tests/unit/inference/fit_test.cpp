@@ -67,6 +67,19 @@ TEST(FitThreads, SameBitsForAnyNumberOfThreads) {
   expect_same_bits(one, fit(data, toy_spec(), options));
 }
 
+// A prior: it moves the noise, it does not set it.
+TEST(Fit, ProcessNoiseDeclaredSmallIsLearnedSmaller) {
+  FitOptions options = quick_options();
+  options.noise_path = 0;
+  const ssm::Model any = fit({toy_sequence(15)}, toy_spec(), options);
+  options.process_noise = ProcessNoise::kSmall;
+  const ssm::Model small = fit({toy_sequence(15)}, toy_spec(), options);
+  EXPECT_LT(small.linear.parameters.log_q.sum(), any.linear.parameters.log_q.sum());
+  options.rounds = 1;
+  options.polish = 1;
+  EXPECT_NE(fit({toy_sequence(15)}, toy_spec(), options).linear.parameters.log_q, small.linear.parameters.log_q);
+}
+
 TEST(Fit, TraceNeverFallsAndCandidatesAreReported) {
   FitOptions options = quick_options();
   options.restarts = 2;

@@ -82,7 +82,9 @@ TEST(Config, EveryKeyArrives) {
       "[[state]]\nname='v'\nderivative_of='x'\nlow=-4\nhigh=5\n"
       "[[state]]\nname='z'\n"
       "[model]\nkernel='matern32'\nlinear=false\nmean='zero'\ninducing=11\nnodes='qmc'\nnode_points=40\n"
-      "[training]\nmethod='adam'\nrounds=1\ne_steps=2\nm_iterations=3\npolish=4\nrestarts=5\nnoise_path=6\nhorizon=7\n"
+      "[training]\nmethod='adam'\nrounds=1\ne_steps=2\nm_iterations=3\npolish=4\nrestarts=5\nnoise_path=6\nprocess_"
+      "noise='small'\n"
+      "horizon=7\n"
       "epochs=8\nsamples=9\nlearning_rate=0.5\ntied=true\nthreads=2\n"
       "[rig]\ncommand='run it'\nstart_s=1\ndeadline_s=2.5\nreset_s=3\nclose_s=4\nfailures=5\n");
   EXPECT_EQ(c.name, "n");
@@ -124,6 +126,7 @@ TEST(Config, EveryKeyArrives) {
   EXPECT_EQ(c.explore.fit.polish, 4);
   EXPECT_EQ(c.explore.fit.restarts, 5);
   EXPECT_EQ(c.explore.fit.noise_path, 6);
+  EXPECT_EQ(c.explore.fit.process_noise, inference::ProcessNoise::kSmall);
   EXPECT_EQ(c.explore.fit.horizon, 7);
   EXPECT_EQ(c.explore.fit.epochs, 8);
   EXPECT_EQ(c.explore.fit.samples, 9);
