@@ -4,6 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ec
 PREFIX ?= /usr/local
 CTEST_ARGS ?=
 BENCH_ARGS ?=
+PEERS_ARGS ?=
 FUZZ_SECONDS ?= 600
 TEST_TARGET = all
 BUILD_DIR := build/$(PRESET)
@@ -12,7 +13,7 @@ CXX_FILES = $(or $(shell git ls-files --cached --others --exclude-standard '*.cp
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build bench results paper planning format format-check tidy asan tsan fuzz install clean deps-build \
-        deps-bench deps-demo deps-figures deps-fuzz deps-ci deps-python deps-web figures web-test python-test wheel docs
+        deps-bench deps-demo deps-figures deps-fuzz deps-ci deps-python deps-web figures web-test python-test wheel docs peers
 
 help: ## this list
 	@echo "gpilot: make TARGET"
@@ -50,6 +51,9 @@ bench: deps-bench ## speed, as a table and as build/bench.json (BENCH_ARGS=--ben
 	@$(MAKE) --no-print-directory build/bench/build.ninja
 	@cmake --build build/bench --parallel $(JOBS) --target gpilot_benchmarks
 	@build/bench/bin/gpilot_benchmarks --benchmark_out=build/bench.json --benchmark_out_format=json $(BENCH_ARGS)
+
+peers: deps-bench deps-python ## gpilot beside JAX, PyTorch and GPflow (docs/results/peers.md; downloads 4 GB into build/peers)
+	@benchmarks/peers/run.sh $(PEERS_ARGS)
 
 results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
 	@$(MAKE) --no-print-directory build/bench/build.ninja

@@ -38,7 +38,7 @@ build_and_install() {
 }
 
 run_tests() {
-  "$bin/ruff" check bindings/python tests/python examples/python benchmarks/python scripts/python_docs.py
+  "$bin/ruff" check bindings/python tests/python examples/python benchmarks/python benchmarks/peers scripts/python_docs.py
   "$bin/mypy" -p gpilot # as installed, with the generated stub of the core
   "$bin/mypy" examples/python
   local arguments

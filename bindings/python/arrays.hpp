@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <optional>
+
 #include "gpilot/core/types.hpp"
 
 namespace gpilot::python {
@@ -27,5 +29,11 @@ inline MatrixView view(const Matrix& values, nb::handle owner) {
 inline VectorView view(const Vector& values, nb::handle owner) {
   return VectorView(values.data(), {static_cast<std::size_t>(values.size())}, owner);
 }
+
+/// So many numbers from what a user gave: a number, a list, an array. Where one looks like a mistake (and where it
+/// takes more than a glance) gpilot._data.vector decides, which raises what the user is to read. Answers come one at a
+/// time and often: what numpy needs to look at one takes as long as half of storing it.
+Vector numbers(const char* name, nb::handle value, Index size, bool missing = false);
+std::optional<Vector> numbers_or_none(const char* name, nb::handle value, Index size);
 
 }  // namespace gpilot::python

@@ -18,13 +18,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-template <class Value>
-void take(const Dict& values, const char* key, Value& value) {
-  if (values.contains(key) && !nb::object(values[key]).is_none()) {
-    value = nb::cast<Value>(values[key]);
-  }
-}
-
 /// "se", "matern32+linear", "linear", as the command line takes it.
 void take_kernel(const Dict& values, ssm::ModelSpec& spec) {
   std::string text;
@@ -84,6 +77,7 @@ ssm::ModelSpec spec_from(const Dict& values) {
   for (const auto& [name, low, high] : ranges) {
     spec.ranges.push_back({name, low, high});
   }
+  take_knowledge(values, spec);
   take(values, "emission", spec.C);
   if (spec.C.size() == 0 && !spec.states.empty()) {
     spec.C = ssm::emission_matrix(ssm::observed_states(spec), static_cast<Index>(spec.states.size()));

@@ -166,6 +166,10 @@ plan::Choice PythonStrategy::choose(const plan::DecisionContext& context) const 
   return context.limited() ? plan::safe_maximum(context, criterion) : plan::maximise(criterion, context.box);
 }
 
+Vector explored_outputs(const ExplorerHandle& handle, nb::handle outputs) {
+  return numbers("y", outputs, static_cast<Index>(handle->spec().outputs.size()), true);
+}
+
 Data data_of(const explore::Explorer& explorer) {
   return {.sequences = explorer.data(),
           .inputs = explorer.spec().inputs,
@@ -219,14 +223,16 @@ void bind_explorer(nb::module_& m) {
       .def("ask", &ExplorerHandle::ask)
       .def(
           "tell",
-          [](ExplorerHandle& self, const Vector& outputs, const std::optional<Vector>& applied) {
-            applied ? self->tell(*applied, outputs) : self->tell(outputs);
+          [](ExplorerHandle& self, nb::handle outputs, nb::handle applied) {
+            const Vector y = explored_outputs(self, outputs);
+            const std::optional<Vector> u = numbers_or_none("applied", applied, self->box().low.size());
+            u ? self->tell(*u, y) : self->tell(y);
           },
-          nb::arg("outputs"), nb::arg("applied").none())
+          nb::arg("outputs"), nb::arg("applied").none() = nb::none())
       .def(
           "begin_sequence",
-          [](ExplorerHandle& self, bool broad_start, const std::optional<Vector>& outputs) {
-            self->begin_sequence(broad_start, outputs.value_or(Vector()));
+          [](ExplorerHandle& self, bool broad_start, nb::handle outputs) {
+            self->begin_sequence(broad_start, outputs.is_none() ? Vector() : explored_outputs(self, outputs));
           },
           nb::arg("broad_start"), nb::arg("outputs").none())
       .def("end_sequence", [](ExplorerHandle& self) { self->end_sequence(); })

@@ -148,6 +148,7 @@ Dict report_dict(const ssm::FitReport& report) {
   result["calibration"] = report.calibration;
   result["candidates"] = candidates;
   result["settings"] = settings;
+  result["warnings"] = report.warnings;
   result["evaluations"] = report.evaluations;
   result["seconds"] = report.seconds;
   result["model_ratio"] = report.held_out.model_ratio();
@@ -178,6 +179,23 @@ Dict spec_dict(const ssm::ModelSpec& spec) {
     ranges[range.name.c_str()] = nb::make_tuple(range.low, range.high);
   }
   result["ranges"] = ranges;
+  put_knowledge(spec, result);
+  return result;
+}
+
+/// The parameters of declared physics that were learned, by name.
+Dict parameters_dict(const ssm::FitReport& report) {
+  nb::dict result;
+  for (const ssm::ParameterEstimate& p : report.parameters) {
+    nb::dict entry;
+    entry["value"] = p.value;
+    entry["sd"] = p.sd;
+    entry["low"] = p.low;
+    entry["high"] = p.high;
+    entry["determined"] = p.determined;
+    entry["unit"] = p.unit;
+    result[p.name.c_str()] = entry;
+  }
   return result;
 }
 
@@ -287,6 +305,7 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("spec", [](const Model& model) { return spec_dict(model.spec()); })
       .def_prop_ro("report", [](const Model& model) { return report_dict(model.report()); })
       .def_prop_ro("hyperparameters", &hyperparameters)
+      .def_prop_ro("parameters", [](const Model& model) { return parameters_dict(model.report()); })
       .def_prop_ro("bound", [](const Model& model) { return model.report().bound; })
       .def_prop_ro("status", [](const Model& model) { return std::string(ssm::name(model.report().status)); })
       .def_prop_ro("rows", [](const Model& model) { return model.summary().rows; })

@@ -129,6 +129,16 @@ DictList list_of(const Records& records, Convert convert) {
   return result;
 }
 
+/// A step, or its number.
+Index step_id(nb::handle step) {
+  const study::Step* asked = nullptr;
+  return nb::try_cast(step, asked) && asked != nullptr ? asked->id : nb::cast<Index>(nb::int_(step));
+}
+
+Vector told_outputs(const Study& study, nb::handle outputs) {
+  return numbers("y", outputs, static_cast<Index>(study.config().model.outputs.size()), true);
+}
+
 const char* told_word(study::Told told) {
   switch (told) {
     case study::Told::kAccepted:
@@ -202,35 +212,43 @@ Dict run_process(StudyHandle& handle, const std::string& command, Index steps, s
 void bind_changes(nb::class_<StudyHandle>& c) {
   c.def(
        "tell",
-       [](StudyHandle& self, Index step, const Vector& outputs, const std::optional<Vector>& applied,
-          std::optional<double> time) {
+       [](StudyHandle& self, nb::handle step, nb::handle outputs, nb::handle applied, std::optional<double> time) {
          Study& study = *self;
+         const Index id = step_id(step);
+         const Vector y = told_outputs(study, outputs);
+         const std::optional<Vector> u = numbers_or_none("applied", applied, study.config().box.low.size());
          const nb::gil_scoped_release release;
-         return told_word(study.tell(step, outputs, applied, time));
+         return told_word(study.tell(id, y, u, time));
        },
-       nb::arg("step"), nb::arg("outputs"), nb::arg("applied").none(), nb::arg("time").none())
+       nb::arg("step"), nb::arg("outputs"), nb::arg("applied").none() = nb::none(), nb::arg("time").none() = nb::none())
       .def(
           "fail",
-          [](StudyHandle& self, Index step, const std::string& status, const std::string& reason) {
-            self->fail(step, study::step_status_from_name(status), reason);
+          [](StudyHandle& self, nb::handle step, const std::string& status, const std::string& reason) {
+            self->fail(step_id(step), study::step_status_from_name(status), reason);
           },
           nb::arg("step"), nb::arg("status"), nb::arg("reason"))
       .def(
-          "withdraw", [](StudyHandle& self, Index step, const std::string& reason) { self->withdraw(step, reason); },
+          "withdraw",
+          [](StudyHandle& self, nb::handle step, const std::string& reason) { self->withdraw(step_id(step), reason); },
           nb::arg("step"), nb::arg("reason"))
       .def(
-          "void", [](StudyHandle& self, Index step, const std::string& why) { return self->void_step(step, why); },
+          "void",
+          [](StudyHandle& self, nb::handle step, const std::string& why) {
+            return self->void_step(step_id(step), why);
+          },
           nb::arg("step"), nb::arg("why"))
       .def(
           "correct",
-          [](StudyHandle& self, Index step, const Vector& outputs, const std::optional<Vector>& applied,
-             const std::string& why) { return self->correct(step, outputs, applied, why); },
+          [](StudyHandle& self, nb::handle step, nb::handle outputs, nb::handle applied, const std::string& why) {
+            return self->correct(step_id(step), told_outputs(*self, outputs),
+                                 numbers_or_none("applied", applied, self->config().box.low.size()), why);
+          },
           nb::arg("step"), nb::arg("outputs"), nb::arg("applied").none(), nb::arg("why"))
       .def(
           "new_sequence",
-          [](StudyHandle& self, const std::string& origin, const std::optional<Vector>& outputs,
-             const std::string& reason) {
-            self->new_sequence(study::sequence_origin_from_name(origin), outputs.value_or(Vector()), reason);
+          [](StudyHandle& self, const std::string& origin, nb::handle outputs, const std::string& reason) {
+            self->new_sequence(study::sequence_origin_from_name(origin),
+                               outputs.is_none() ? Vector() : told_outputs(*self, outputs), reason);
           },
           nb::arg("origin"), nb::arg("outputs").none(), nb::arg("reason"))
       .def("end_sequence", [](StudyHandle& self) { self->end_sequence(); })

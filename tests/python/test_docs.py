@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 
 import gpilot
+from gpilot._data import example
 
 MODULES = [gpilot] + [
     importlib.import_module(found.name)
@@ -26,7 +27,8 @@ MODULES = [gpilot] + [
 def test_docstrings(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
-    assert doctest.testmod(module, optionflags=options, extraglobs={}).failed == 0
+    names = {name: getattr(gpilot, name) for name in gpilot.__all__} | {"example": example}
+    assert doctest.testmod(module, optionflags=options, extraglobs=names).failed == 0
 
 
 def test_every_public_name_is_explained() -> None:

@@ -30,7 +30,11 @@ from gpilot._core import (
 )
 from gpilot._core import version as _version
 from gpilot._explorer import Explorer
-from gpilot._model import GPSSM, Model, Prediction, Scores, identify, load
+from gpilot._gpssm import GPSSM
+from gpilot._identify import identify
+from gpilot._knowledge import PhysicsFunction
+from gpilot._model import Model, load
+from gpilot._results import Estimate, Prediction, Scores
 from gpilot._study import Study, strategies
 from gpilot._systems import Run, System, system_names
 
@@ -42,10 +46,12 @@ __all__ = [
     "Comparison",
     "Config",
     "Decision",
+    "Estimate",
     "Explorer",
     "InputError",
     "Model",
     "NumericalError",
+    "PhysicsFunction",
     "Prediction",
     "RigError",
     "RigRunFailed",

@@ -30,6 +30,8 @@ _LOST = (
     "CommClosedError",
     "FutureCancelledError",
     "BrokenExecutor",
+    "WorkerCrashedError",
+    "NodeDiedError",
 )
 """Errors that mean that a worker is gone, not that the trial is wrong; by name, since Dask and Ray are not imported here."""
 

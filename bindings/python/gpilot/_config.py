@@ -11,8 +11,8 @@ import numpy as np
 import tomli_w
 
 from gpilot import _core
+from gpilot._data import Interval
 
-Interval = tuple[float, float]
 Channel = Interval | Mapping[str, Any] | None
 
 
@@ -41,13 +41,21 @@ def _channel(kind: str, name: str, value: Channel) -> dict[str, Any]:
         ) from error
 
 
+def _table(head: str, name: str, entry: Mapping[str, Any]) -> str:
+    """A table of the file; tables in it ([physics.parameters], coefficients of a state) come after its own keys."""
+    inner = {key: value for key, value in entry.items() if isinstance(value, Mapping)}
+    own = {key: value for key, value in entry.items() if key not in inner}
+    parts = [_table(f"[{name}.{key}]", f"{name}.{key}", value) for key, value in inner.items()]
+    return "\n".join([f"{head}\n{tomli_w.dumps(own)}", *parts])
+
+
 def _section(name: str, value: Any) -> str:
     """A section of the file, or one for every entry of a list."""
     if isinstance(value, list):
-        return "\n".join(f"[[{name}]]\n{tomli_w.dumps(entry)}" for entry in value)
+        return "\n".join(_table(f"[[{name}]]", name, entry) for entry in value)
     if not isinstance(value, Mapping):
         raise TypeError(f"config: {name}: expected a mapping or a list of them, not {value!r}")
-    return f"[{name}]\n{tomli_w.dumps(value)}"
+    return _table(f"[{name}]", name, value)
 
 
 class Config:
@@ -56,8 +64,8 @@ class Config:
     inputs and outputs map names to (low, high), or to a mapping of the keys of [[input]] and [[output]]: unit, slew, safe;
     noise_sd, limit_low, limit_high, plausible_low, state, .. states maps names to the keys of [[state]]: derivative_of,
     angle, start, start_sd, .. Further keywords are the keys of [study]: seed, strategy, initial, steps, retrain_every,
-    delta, until_sd, .. `model`, `planning`, `training` and `rig` are the sections of the same name. docs/configuration.md
-    explains every key; what is wrong is an InputError that names it.
+    delta, until_sd, .. `physics`, `model`, `planning`, `training` and `rig` are the sections of the same name.
+    docs/configuration.md explains every key; what is wrong is an InputError that names it.
 
     >>> config = Config(dt=0.1, inputs={"volts": (0, 5)}, outputs={"temperature": (0, 20)}, seed=1)
     >>> print(config.toml().splitlines()[0])
@@ -74,6 +82,7 @@ class Config:
         inputs: Mapping[str, Channel],
         outputs: Mapping[str, Channel],
         states: Mapping[str, Mapping[str, Any] | None] | Sequence[str] | None = None,
+        physics: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
         planning: Mapping[str, Any] | None = None,
         training: Mapping[str, Any] | None = None,
@@ -88,6 +97,7 @@ class Config:
             "input": [_channel("inputs", name, value) for name, value in inputs.items()],
             "output": [_channel("outputs", name, value) for name, value in outputs.items()],
             "state": [{"name": name, **(value or {})} for name, value in (states or {}).items()],
+            "physics": physics,
             "model": model,
             "planning": planning,
             "training": training,

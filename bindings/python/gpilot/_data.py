@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +15,9 @@ Float: TypeAlias = npt.NDArray[np.float64]
 
 Rows: TypeAlias = npt.ArrayLike
 """One sequence (time, dim): an array, a DataFrame or a Series. A list of them means several sequences."""
+
+Interval: TypeAlias = tuple[float, float]
+"""Lowest and highest value."""
 
 
 def _is_pandas(value: Any) -> bool:
@@ -134,14 +136,6 @@ def make_data(
 
 def vector(name: str, value: Any, size: int, missing: bool = False) -> Float:
     """A vector of so many numbers; a number stands for a vector of one."""
-    plain = [value] if isinstance(value, (float, int)) else value if isinstance(value, (list, tuple)) else None
-    if (
-        plain is not None
-        and len(plain) == size
-        and all(isinstance(item, (float, int)) for item in plain)
-        and all(math.isfinite(item) or (missing and math.isnan(item)) for item in plain)
-    ):
-        return np.array(plain, dtype=np.float64)  # numpy's own checks take longer than all the rest
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected {size} number(s), not {type(value).__name__} of dtype {array.dtype}")
@@ -160,3 +154,14 @@ def like(template: Any, values: Float, names: Sequence[str]) -> Any:
 
         return pd.DataFrame(values, index=template.index, columns=list(names))
     return values
+
+
+def example() -> tuple[Float, Float]:
+    """Controls and outputs of a small system, for the examples of the docstrings."""
+    rng = np.random.default_rng(0)
+    u = np.repeat(rng.uniform(-1, 1, 30), 4)[:, np.newaxis]
+    x, y = 0.0, np.zeros((120, 1))
+    for t in range(120):
+        y[t, 0] = x + 0.01 * rng.standard_normal()
+        x += 0.1 * (np.tanh(2 * u[t, 0]) - x)
+    return u, y

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gpilot import _core
-from gpilot import _data as data
 from gpilot import _loop as loop
 from gpilot._config import Config, config_text
 from gpilot._data import Float
@@ -87,15 +86,11 @@ class Explorer:
 
     def tell(self, y: npt.ArrayLike, applied: npt.ArrayLike | None = None) -> None:
         """What came back: outputs (E,), NaN is missing, under the control asked for or the one applied (P,)."""
-        self._core.tell(
-            data.vector("y", y, len(self.outputs), missing=True),
-            None if applied is None else data.vector("applied", applied, len(self.inputs)),
-        )
+        self._core.tell(y, applied)
 
     def begin_sequence(self, y: npt.ArrayLike | None = None, *, broad_start: bool = False) -> None:
         """A sequence begins at the declared start or, with broad_start, anywhere; y (E,) was measured there."""
-        outputs = None if y is None else data.vector("y", y, len(self.outputs), missing=True)
-        self._core.begin_sequence(broad_start, outputs)
+        self._core.begin_sequence(broad_start, y)
         self._sequences += 1
 
     def end_sequence(self) -> None:

@@ -115,44 +115,33 @@ class Study:
         On the disk when this returns: "accepted", "repeated" (the same was told before) or "late" (the step had been
         given up; kept, not learned from).
         """
-        return self._core.tell(
-            self._id(step),
-            data.vector("y", y, len(self._outputs), missing=True),
-            None if applied is None else data.vector("applied", applied, len(self._inputs)),
-            time,
-        )
+        return self._core.tell(step, y, applied, time)
 
     def fail(
         self, step: _core.Step | int, reason: str, status: Literal["failed", "unsafe", "unknown"] = "unknown"
     ) -> None:
         """The step has no outputs; its sequence ends, since nobody knows the state."""
-        self._core.fail(self._id(step), status, reason)
+        self._core.fail(step, status, reason)
 
     def withdraw(self, step: _core.Step | int, reason: str) -> None:
         """The step was never sent, so its sequence goes on."""
-        self._core.withdraw(self._id(step), reason)
+        self._core.withdraw(step, reason)
 
     def void(self, step: _core.Step | int, why: str) -> bool:
         """A step that was told is no longer learned from; it stays on record. Returns whether anything changed."""
-        return self._core.void(self._id(step), why)
+        return self._core.void(step, why)
 
     def correct(
         self, step: _core.Step | int, y: npt.ArrayLike, why: str, *, applied: npt.ArrayLike | None = None
     ) -> bool:
         """Other outputs (E,) for a step that was told; the old ones stay on record."""
-        return self._core.correct(
-            self._id(step),
-            data.vector("y", y, len(self._outputs), missing=True),
-            None if applied is None else data.vector("applied", applied, len(self._inputs)),
-            why,
-        )
+        return self._core.correct(step, y, applied, why)
 
     def new_sequence(
         self, y: npt.ArrayLike | None = None, *, reset: bool = True, reason: str = "begun by the user"
     ) -> None:
         """Begins a sequence: the system was reset to its declared start or, with reset=False, may be anywhere."""
-        outputs = None if y is None else data.vector("y", y, len(self._outputs), missing=True)
-        self._core.new_sequence("reset" if reset else "broken", outputs, reason)
+        self._core.new_sequence("reset" if reset else "broken", y, reason)
 
     def end_sequence(self) -> None:
         """The system is left to itself."""
@@ -167,10 +156,6 @@ class Study:
                 f"(time, {len(self.outputs)})"
             )
         return sum(self._core.import_sequence(c, out) for c, out in zip(controls, outputs, strict=True))
-
-    @staticmethod
-    def _id(step: _core.Step | int) -> int:
-        return step.id if isinstance(step, _core.Step) else int(step)
 
     # Rigs.
 

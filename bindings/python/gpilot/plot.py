@@ -11,7 +11,9 @@ import numpy as np
 
 from gpilot import _core
 from gpilot._compare import Comparison
-from gpilot._model import GPSSM, Model, Prediction, Scores
+from gpilot._gpssm import GPSSM
+from gpilot._model import Model
+from gpilot._results import Prediction, Scores
 
 __all__ = ["comparison", "landscape", "phase_portrait", "prediction", "residuals"]
 

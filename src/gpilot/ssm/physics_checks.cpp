@@ -259,6 +259,22 @@ void check_formula_state(const ModelSpec& spec, const std::string& state, std::v
   }
 }
 
+/// A function is finite where training starts, as a formula must be.
+void check_function(const ModelSpec& spec) {
+  const std::vector<double> typical = typical_values(spec);
+  const auto D = static_cast<Index>(spec.states.size());
+  const auto P = static_cast<Index>(spec.inputs.size());
+  const Vector values = Eigen::Map<const Vector>(typical.data(), static_cast<Index>(typical.size()));
+  const Matrix rates = checked_function(spec.physics)(values.head(D).transpose(), values.segment(D, P).transpose(),
+                                                      values.tail(values.size() - D - P), nullptr);
+  for (Index k = 0; k < rates.cols(); ++k) {
+    if (!std::isfinite(rates(0, k))) {
+      throw KnowledgeError(kPhysics, spec.physics.function_states[static_cast<std::size_t>(k)],
+                           fmt::format("the function gives {} where training starts", rates(0, k)));
+    }
+  }
+}
+
 }  // namespace
 
 void check_physics(const ModelSpec& spec) {
@@ -285,6 +301,7 @@ void check_physics(const ModelSpec& spec) {
     if (physics.function_states.empty()) {
       throw KnowledgeError(kPhysics, "", "a function without states; expected the names of those that it describes");
     }
+    check_function(spec);
     return;
   }
   std::vector<bool> in_use(formula_names(spec).size(), false);

@@ -27,7 +27,57 @@ Dual scaled_by(double factor, const Dual& a) {
   return {factor * a.v, factor * a.d};
 }
 
+/// A function of one point, at many.
+RatesFunction::Rows at_every_point(const std::function<Vector(VectorRef, VectorRef, VectorRef)>& function,
+                                   Index states) {
+  return [function, states](MatrixRef x, MatrixRef inputs, VectorRef parameters, std::vector<Matrix>* /*slopes*/) {
+    Matrix rates(x.rows(), states);
+    for (Index n = 0; n < x.rows(); ++n) {
+      const Vector at = function(Vector(x.row(n)), Vector(inputs.row(n)), parameters);
+      if (at.size() != states) {
+        throw InputError(fmt::format("physics: the function gives {} value(s), expected {}", at.size(), states));
+      }
+      rates.row(n) = at.transpose();
+    }
+    return rates;
+  };
+}
+
 }  // namespace
+
+RatesFunction::Rows checked_function(const Physics& physics) {
+  const auto states = static_cast<Index>(physics.function_states.size());
+  const auto* many = physics.function.target<RatesFunction>();
+  if (many == nullptr) {
+    return at_every_point(physics.function, states);
+  }
+  return
+      [rates = many->rows, states](MatrixRef x, MatrixRef inputs, VectorRef parameters, std::vector<Matrix>* slopes) {
+        Matrix at = rates(x, inputs, parameters, slopes);
+        const Index N = x.rows();
+        if (at.rows() != N || at.cols() != states) {
+          throw InputError(
+              fmt::format("physics: the function gives an array of {} x {} values, expected {} x {}: points, "
+                          "states",
+                          at.rows(), at.cols(), N, states));
+        }
+        if (slopes == nullptr || slopes->empty()) {
+          return at;
+        }
+        const Index variables = x.cols() + inputs.cols() + parameters.size();
+        bool fits = static_cast<Index>(slopes->size()) == states;
+        for (const Matrix& slope : *slopes) {
+          fits = fits && slope.rows() == N && slope.cols() == variables;
+        }
+        if (!fits) {
+          throw InputError(
+              fmt::format("physics: the function's derivatives are not {} arrays of {} x {} values: points, "
+                          "variables",
+                          states, N, variables));
+        }
+        return at;
+      };
+}
 
 PhysicsMean::PhysicsMean(const ModelSpec& spec, const Scaling& scaling)
     : physics_(spec.physics),
@@ -47,6 +97,7 @@ PhysicsMean::PhysicsMean(const ModelSpec& spec, const Scaling& scaling)
     return std::ranges::find(spec.states, name) - spec.states.begin();
   };
   if (physics_.function) {
+    function_ = checked_function(physics_);
     for (const std::string& state : physics_.function_states) {
       rows_.push_back(state_of(state));
     }
@@ -158,42 +209,56 @@ PhysicsMean::Duals PhysicsMean::function_rates(const Duals& values) const {
   const Index N = values.front().v.size();
   const Index I = states_ + controls_;
   const auto count = static_cast<Index>(values.size());
-  const bool slopes = !values.front().constant();
-  const auto at = [&](const Vector& x) {
-    const Vector rates = physics_.function(x.head(states_), x.segment(states_, controls_), x.tail(count - I));
-    if (rates.size() != static_cast<Index>(rows_.size())) {
-      throw InputError(fmt::format("physics: the function gives {} value(s), expected {}", rates.size(), rows_.size()));
+  const bool wants_slopes = !values.front().constant();
+  Matrix x(N, I);
+  Vector parameters(count - I);
+  for (Index i = 0; i < count; ++i) {
+    const Vector& v = values[static_cast<std::size_t>(i)].v;
+    if (i < I) {
+      x.col(i) = physics::spread(v, N);
+    } else {
+      parameters(i - I) = v(0);
     }
-    return rates;
-  };
-  Duals result(rows_.size(), {Vector(N), slopes ? Matrix::Zero(N, values.front().d.cols()) : Matrix()});
-  Vector x(count);
-  for (Index n = 0; n < N; ++n) {
-    for (Index i = 0; i < count; ++i) {
-      const Vector& v = values[static_cast<std::size_t>(i)].v;
-      x(i) = v.size() == 1 ? v(0) : v(n);
+  }
+  std::vector<Matrix> slopes;
+  const Matrix rates =
+      function_(x.leftCols(states_), x.rightCols(controls_), parameters, wants_slopes ? &slopes : nullptr);
+  Duals result;
+  for (Index k = 0; k < rates.cols(); ++k) {
+    result.push_back({rates.col(k), wants_slopes ? Matrix::Zero(N, values.front().d.cols()) : Matrix()});
+  }
+  for (Index i = 0; wants_slopes && i < count; ++i) {
+    const Dual& value = values[static_cast<std::size_t>(i)];
+    if (value.constant()) {
+      continue;
     }
-    const Vector rates = at(x);
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
-      result[k].v(n) = rates(static_cast<Index>(k));
-    }
-    for (Index i = 0; slopes && i < count; ++i) {
-      const Dual& value = values[static_cast<std::size_t>(i)];
-      if (value.constant()) {
-        continue;
-      }
-      const double h = 1e-6 * std::max(1.0, std::abs(x(i)));  // central differences err by h^2 and by rounding / h
-      Vector moved = x;
-      moved(i) = x(i) + h;
-      Vector slope = at(moved);
-      moved(i) = x(i) - h;
-      slope = (slope - at(moved)) / (2.0 * h);
-      for (std::size_t k = 0; k < rows_.size(); ++k) {
-        result[k].d.row(n) += slope(static_cast<Index>(k)) * value.d.row(n);
-      }
+    const Matrix differences = slopes.empty() ? function_differences(x, parameters, i) : Matrix();
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      const Vector slope = slopes.empty() ? Vector(differences.col(static_cast<Index>(k))) : Vector(slopes[k].col(i));
+      result[k].d.noalias() += slope.asDiagonal() * value.d;
     }
   }
   return result;
+}
+
+Matrix PhysicsMean::function_differences(Matrix x, Vector parameters, Index i) const {
+  const auto rates = [&] { return function_(x.leftCols(states_), x.rightCols(controls_), parameters, nullptr); };
+  const auto step = [](double value) { return 1e-6 * std::max(1.0, std::abs(value)); };  // errs by h^2, rounding by 1/h
+  if (i >= x.cols()) {
+    double& parameter = parameters(i - x.cols());
+    const double middle = parameter;
+    const double h = step(middle);
+    parameter = middle + h;
+    const Matrix above = rates();
+    parameter = middle - h;
+    return (above - rates()) / (2.0 * h);
+  }
+  const Vector middle = x.col(i);
+  const Vector h = middle.unaryExpr(step);
+  x.col(i) = middle + h;
+  const Matrix above = rates();
+  x.col(i) = middle - h;
+  return (above - rates()).array().colwise() / (2.0 * h.array());
 }
 
 PhysicsMean::Duals PhysicsMean::rates(const Duals& values) const {
@@ -203,9 +268,9 @@ PhysicsMean::Duals PhysicsMean::rates(const Duals& values) const {
     const bool moves = velocity >= 0 && physics_.integration != Integration::kNext;
     all.push_back(moves ? values[static_cast<std::size_t>(velocity)] : Dual::number(0.0));
   }
-  const Duals by_function = physics_.function ? function_rates(values) : Duals{};
+  const Duals by_function = function_ ? function_rates(values) : Duals{};
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    all[static_cast<std::size_t>(rows_[k])] = physics_.function ? by_function[k] : formulas_[k].evaluate(values);
+    all[static_cast<std::size_t>(rows_[k])] = function_ ? by_function[k] : formulas_[k].evaluate(values);
   }
   return all;
 }

@@ -5,6 +5,7 @@
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/physics/expression.hpp"
+#include "gpilot/ssm/rates_function.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/spec.hpp"
 
@@ -45,6 +46,8 @@ class PhysicsMean {
   Duals rates(const Duals& values) const;
   Duals step(const Duals& values) const;
   Duals function_rates(const Duals& values) const;
+  /// Central differences of the function in its variable i: states, controls, parameters.
+  Matrix function_differences(Matrix x, Vector parameters, Index i) const;
 
   Physics physics_;
   Index states_, controls_;
@@ -53,6 +56,7 @@ class PhysicsMean {
   std::vector<Index> rows_;
   std::vector<Index> velocity_;                ///< [D] the state's derivative, or -1
   std::vector<physics::Expression> formulas_;  ///< [rows], or empty with a function
+  RatesFunction::Rows function_;               ///< or empty
   std::vector<Index> learned_;                 ///< which of all parameters
 };
 

@@ -199,6 +199,70 @@ TEST(Knowledge, FunctionOfAProgramIsAFormula) {
   EXPECT_LT((b[0] - d[0]).cwiseAbs().maxCoeff(), 1e-7);
 }
 
+/// The cart's acceleration at many points, with its derivatives if `with_slopes`.
+RatesFunction cart_rates(bool with_slopes) {
+  return {[with_slopes](MatrixRef x, MatrixRef u, VectorRef p, std::vector<Matrix>* slopes) -> Matrix {
+    const Vector force = u.col(0) - p(0) * x.col(1) - p(1) * x.col(0).array().sin().matrix();
+    if (with_slopes && slopes != nullptr) {
+      Matrix d(x.rows(), 6);
+      d << -p(1) * x.col(0).array().cos(), Vector::Constant(x.rows(), -p(0)), Vector::Ones(x.rows()), -x.col(1),
+          -x.col(0).array().sin(), -force / p(2);
+      *slopes = {d / p(2)};
+    }
+    return force / p(2);
+  }};
+}
+
+TEST(Knowledge, FunctionOfManyPointsIsAFormulaWithAndWithoutItsDerivatives) {
+  ModelSpec spec = cart_with_physics();
+  const Scaling scaling = scaling_of(spec);
+  const PhysicsMean formula(spec, scaling);
+  spec.physics.formulas.clear();
+  spec.physics.function_states = {"v"};
+  const Matrix X = RandomStream(3, Purpose::kTest).normal_matrix(5, 3);
+  std::vector<Matrix> a, b, c, d;
+  const Matrix expected = formula.evaluate(X, formula.start(), a, b);
+  for (const bool with_slopes : {false, true}) {
+    spec.physics.function = cart_rates(with_slopes);
+    spec.validate();
+    const PhysicsMean function(spec, scaling);
+    EXPECT_LT((expected - function.evaluate(X, function.start(), c, d)).norm(), 1e-12);
+    EXPECT_LT((a[0] - c[0]).cwiseAbs().maxCoeff(), with_slopes ? 1e-12 : 1e-7);
+    EXPECT_LT((b[0] - d[0]).cwiseAbs().maxCoeff(), with_slopes ? 1e-12 : 1e-7);
+  }
+}
+
+TEST(Knowledge, FunctionThatGivesOtherThanItWasAskedForIsRefused) {
+  ModelSpec spec = cart_with_physics();
+  const Scaling scaling = scaling_of(spec);
+  spec.physics.formulas.clear();
+  spec.physics.function_states = {"v"};
+  const auto refuses = [&](const std::string& part, const auto& call) {
+    try {
+      call();
+      FAIL() << "expected an error: " << part;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  spec.physics.function = RatesFunction{
+      [](MatrixRef x, MatrixRef, VectorRef, std::vector<Matrix>*) -> Matrix { return Matrix::Zero(x.rows(), 2); }};
+  refuses("1 x 2 values, expected 1 x 1", [&] { spec.validate(); });
+  spec.physics.function = RatesFunction{[](MatrixRef x, MatrixRef, VectorRef, std::vector<Matrix>*) -> Matrix {
+    return Matrix::Constant(x.rows(), 1, std::nan(""));
+  }};
+  refuses("the function gives nan where training starts", [&] { spec.validate(); });
+  spec.physics.function = RatesFunction{[](MatrixRef x, MatrixRef, VectorRef, std::vector<Matrix>* slopes) -> Matrix {
+    if (slopes != nullptr) {
+      *slopes = {Matrix::Zero(x.rows(), 5)};
+    }
+    return Matrix::Zero(x.rows(), 1);
+  }};
+  const PhysicsMean function(spec, scaling);
+  std::vector<Matrix> a, b;
+  refuses("1 arrays of 2 x 6 values", [&] { function.evaluate(Matrix::Zero(2, 3), function.start(), a, b); });
+}
+
 TEST(Knowledge, TransitionHasPhysicsInItsMeanAndSlopes) {
   const ModelSpec spec = cart_with_physics();
   const Scaling scaling = scaling_of(spec);
