@@ -51,10 +51,12 @@ PhysicsMean::PhysicsMean(const ModelSpec& spec, const Scaling& scaling)
       rows_.push_back(state_of(state));
     }
   }
+  std::vector<physics::Expression> formulas;
   for (const Formula& formula : physics_.formulas) {
     rows_.push_back(state_of(formula.state));
-    formulas_.emplace_back(formula.text, names);
+    formulas.emplace_back(formula.text, names);
   }
+  formulas_ = physics::Program(formulas);
   for (std::size_t k = 0; k < physics_.parameters.size(); ++k) {
     if (!physics_.parameters[k].known) {
       learned_.push_back(static_cast<Index>(k));
@@ -118,7 +120,7 @@ Matrix PhysicsMean::evaluate(MatrixRef X, VectorRef eta, std::vector<Matrix>* in
   const auto add = [&](Vector value, bool varies, Index variable, double slope) {
     Dual dual{std::move(value), {}};
     if (varies) {
-      dual.d = Matrix::Zero(N, K);
+      dual.d = Matrix::Zero(dual.v.size(), K);
       dual.d.col(variable).setConstant(slope);
     }
     values.push_back(std::move(dual));
@@ -132,7 +134,7 @@ Matrix PhysicsMean::evaluate(MatrixRef X, VectorRef eta, std::vector<Matrix>* in
       values.push_back(Dual::number(p.start));
     } else {
       const double value = natural(next, eta(next));
-      add(Vector::Constant(N, value), slopes, I + next, natural_slope(next, eta(next)));
+      add(Vector::Constant(1, value), slopes, I + next, natural_slope(next, eta(next)));
       ++next;
     }
   }
@@ -189,7 +191,7 @@ PhysicsMean::Duals PhysicsMean::function_rates(const Duals& values) const {
       moved(i) = x(i) - h;
       slope = (slope - at(moved)) / (2.0 * h);
       for (std::size_t k = 0; k < rows_.size(); ++k) {
-        result[k].d.row(n) += slope(static_cast<Index>(k)) * value.d.row(n);
+        result[k].d.row(n) += slope(static_cast<Index>(k)) * value.d.row(value.d.rows() == 1 ? 0 : n);
       }
     }
   }
@@ -203,9 +205,9 @@ PhysicsMean::Duals PhysicsMean::rates(const Duals& values) const {
     const bool moves = velocity >= 0 && physics_.integration != Integration::kNext;
     all.push_back(moves ? values[static_cast<std::size_t>(velocity)] : Dual::number(0.0));
   }
-  const Duals by_function = physics_.function ? function_rates(values) : Duals{};
+  Duals own = physics_.function ? function_rates(values) : formulas_.evaluate(values);
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    all[static_cast<std::size_t>(rows_[k])] = physics_.function ? by_function[k] : formulas_[k].evaluate(values);
+    all[static_cast<std::size_t>(rows_[k])] = std::move(own[k]);
   }
   return all;
 }
