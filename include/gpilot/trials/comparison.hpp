@@ -55,7 +55,8 @@ struct ComparisonOptions {
   explore::ExploreOptions explore{};
   bool paper = false;   ///< the paper's kernels, initial values and training
   bool angles = false;  ///< declares the systems' angles to the models, and wraps errors of angles
-  /// What else models are told, of cyclic, odd, control-affine, physics, physics-without-friction (docs/knowledge.md).
+  /// What else models are told, of cyclic, odd, control-affine, physics, physics-without-friction, physics-known
+  /// (docs/knowledge.md).
   std::vector<std::string> knowledge{};
   /// Tests reach up to three times as far as the region that a model is told as its ranges, as in the first results;
   /// otherwise they stay within it.

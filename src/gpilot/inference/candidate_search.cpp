@@ -39,7 +39,8 @@ double most_stages(const FitOptions& options, const ssm::ModelSpec& spec, bool c
   if (options.method == Method::kAdam) {
     return 2.0;
   }
-  return spec.inducing == 0 ? 1.0 : 1.0 + options.restarts + options.noise_path + (continues ? 1.0 : 0.0);
+  const double linear = spec.physics.empty() ? 1.0 : 2.0;
+  return spec.inducing == 0 ? linear : linear + options.restarts + options.noise_path + (continues ? 1.0 : 0.0);
 }
 
 bool contains(const std::vector<Index>& rows, Index d) {
@@ -170,10 +171,22 @@ void CandidateSearch::train(BoundOptimiser& optimiser) const {
   optimiser.finish(options_.polish);
 }
 
+/// What is declared as physics may be all there is: rows with a formula get no function beside it.
+Priors CandidateSearch::formulas_alone() const {
+  Priors priors = priors_;
+  const std::vector<Index> rows = structure_.gp_rows();
+  for (std::size_t g = 0; g < rows.size(); ++g) {
+    if (contains(structure_.physics->rows(), rows[g])) {
+      priors.shift(static_cast<Index>(g)) = Priors::kNothing;
+    }
+  }
+  return priors;
+}
+
 /// The model without its GP: linear rows with Bayesian weights.
-TrainedCandidate CandidateSearch::train_linear(int restart) {
+TrainedCandidate CandidateSearch::train_linear(const std::string& name, int restart, const Priors& priors) {
   const double drift_sd = kDrifts[static_cast<std::size_t>(restart) % std::size(kDrifts)];
-  progress_.begin("linear", 0.0);
+  progress_.begin(name, 0.0);
   ssm::Structure linear = structure_;
   linear.inducing = 0;
   linear.linear_kernel = true;
@@ -188,7 +201,7 @@ TrainedCandidate CandidateSearch::train_linear(int restart) {
   p.log_r = start_.log_r;
   p.log_q = start_.log_q;
   for (Index g = 0; g < p.log_linear_sd.cols(); ++g) {
-    p.log_linear_sd.col(g).setConstant(priors_.log_linear_sd_mean(g));
+    p.log_linear_sd.col(g).setConstant(priors.log_linear_sd_mean(g));
   }
   for (const Index d : linear.gp_rows()) {
     if (free.q(d) != 0.0) {
@@ -197,9 +210,9 @@ TrainedCandidate CandidateSearch::train_linear(int restart) {
   }
   ssm::StatePosterior q = kinematic_start(linear, series_, p, drift_sd);
   ssm::Elbo elbo(linear, series_, nodes_, options_.threads);
-  BoundOptimiser optimiser(elbo, priors_, free, std::move(p), std::move(q));
+  BoundOptimiser optimiser(elbo, priors, free, std::move(p), std::move(q));
   train(optimiser);
-  return finish("linear", optimiser, elbo);
+  return finish(name, optimiser, elbo);
 }
 
 /// The GP begins where the linear model ended, with its inducing points at the smoothed states.

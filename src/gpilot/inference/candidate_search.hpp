@@ -61,7 +61,8 @@ class CandidateSearch {
   static TrainedCandidate result_of(std::string name, BoundOptimiser& optimiser, const ssm::Elbo& elbo);
   TrainedCandidate judged(TrainedCandidate trained) const;
   void train(BoundOptimiser& optimiser) const;
-  TrainedCandidate train_linear(int restart);
+  Priors formulas_alone() const;
+  TrainedCandidate train_linear(const std::string& name, int restart, const Priors& priors);
   TrainedCandidate train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q);
   TrainedCandidate train_paper(const TrainedCandidate& linear);
   /// Whether there is something to go on from: a previous model without a Gaussian process has nothing to add to the

@@ -136,10 +136,13 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
 
 std::vector<TrainedCandidate> CandidateSearch::train_all() {
   std::vector<TrainedCandidate> all;
-  all.push_back(train_linear(0));
+  all.push_back(train_linear("linear", 0, priors_));
   if (options_.method == Method::kAdam) {
     all.push_back(train_paper(TrainedCandidate(all.front())));
     return all;
+  }
+  if (structure_.physics && !progress_.stopped()) {
+    all.push_back(train_linear("formulas alone", 0, formulas_alone()));
   }
   if (structure_.inducing > 0 && !progress_.stopped()) {
     all.push_back(train_gp("gp", gp_start(all.front(), 0), all.front().q));
@@ -147,7 +150,7 @@ std::vector<TrainedCandidate> CandidateSearch::train_all() {
       all.push_back(warm_start());
     }
     for (int k = 1; k < options_.restarts && !progress_.stopped(); ++k) {
-      const TrainedCandidate linear = train_linear(k);
+      const TrainedCandidate linear = train_linear("linear", k, priors_);
       all.push_back(
           train_gp(fmt::format("gp, restart {}", k), gp_start(linear, static_cast<std::uint32_t>(k)), linear.q));
     }

@@ -12,15 +12,28 @@ Vector spread(const Vector& values, Index N) {
 
 Dual combine(const Dual& a, const Dual& b, Vector value, const Vector& slope_a, const Vector& slope_b) {
   Dual result{std::move(value), {}};
+  const Index N = result.v.size();
   const auto add = [&](const Dual& x, const Vector& slope) {
     if (x.constant()) {
       return;
     }
-    const Index N = x.d.rows();
-    if (result.d.size() == 0) {
-      result.d = spread(slope, N).asDiagonal() * x.d;
+    const bool first = result.d.size() == 0;
+    if (first) {
+      result.d.resize(N, x.d.cols());
+    }
+    const auto put = [&](const auto& term) {
+      if (first) {
+        result.d.noalias() = term;
+      } else {
+        result.d.noalias() += term;
+      }
+    };
+    if (x.d.rows() != N) {
+      put(spread(slope, N) * x.d);  // one row for all
+    } else if (slope.size() == 1) {
+      put(slope(0) * x.d);
     } else {
-      result.d += spread(slope, N).asDiagonal() * x.d;
+      put(slope.asDiagonal() * x.d);
     }
   };
   add(a, slope_a);
@@ -61,6 +74,9 @@ Dual operator-(const Dual& a) {
 }
 
 Dual power(const Dual& a, const Dual& b) {
+  if (b.constant() && b.v.size() == 1 && b.v(0) == 2.0) {
+    return a * a;
+  }
   // The exponent's slope is asked for only where it varies: the logarithm of what is not positive is not a number.
   const Vector in_exponent = b.constant() ? Vector(Vector::Zero(1)) : each(a, b, [](double x, double y) {
     return x > 0.0 ? std::pow(x, y) * std::log(x) : (x == 0.0 && y > 0.0 ? 0.0 : std::log(x));

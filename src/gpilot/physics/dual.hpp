@@ -5,10 +5,10 @@
 namespace gpilot::physics {
 
 /// N values with their derivatives in K variables: forward differentiation of many points at once. A dual without
-/// derivatives is a constant of them; one value stands for N equal ones.
+/// derivatives is a constant of them; one value, with one row of derivatives, stands for N equal ones.
 struct Dual {
   Vector v;  ///< [N] or [1]
-  Matrix d;  ///< [N x K], or [0 x 0]: all are 0
+  Matrix d;  ///< [N x K], [1 x K] beside one value, or [0 x 0]: all are 0
 
   bool constant() const { return d.size() == 0; }
   static Dual number(double value) { return {Vector::Constant(1, value), {}}; }
@@ -27,7 +27,7 @@ template <typename Value, typename Slope>
 Dual apply(const Dual& a, Value value, Slope slope) {
   Dual result{a.v.unaryExpr(value), {}};
   if (!a.constant()) {
-    result.d = Vector(a.v.unaryExpr(slope)).replicate(a.d.rows() / a.v.size(), 1).asDiagonal() * a.d;
+    result.d = Vector(a.v.unaryExpr(slope)).asDiagonal() * a.d;
   }
   return result;
 }

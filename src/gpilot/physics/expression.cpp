@@ -283,29 +283,14 @@ class Parser {
 };
 
 Dual evaluate_node(const Node& n, const std::vector<Dual>& values) {
-  switch (n.op) {
-    case Op::kNumber:
-      return Dual::number(n.number);
-    case Op::kName:
-      return values[n.index];
-    case Op::kAdd:
-      return evaluate_node(*n.a, values) + evaluate_node(*n.b, values);
-    case Op::kSubtract:
-      return evaluate_node(*n.a, values) - evaluate_node(*n.b, values);
-    case Op::kMultiply:
-      return evaluate_node(*n.a, values) * evaluate_node(*n.b, values);
-    case Op::kDivide:
-      return evaluate_node(*n.a, values) / evaluate_node(*n.b, values);
-    case Op::kPower:
-      return power(evaluate_node(*n.a, values), evaluate_node(*n.b, values));
-    case Op::kNegate:
-      return -evaluate_node(*n.a, values);
-    case Op::kFunction1:
-      return apply(evaluate_node(*n.a, values), kFunctions1[n.index].value, kFunctions1[n.index].slope);
-    case Op::kFunction2:
-      return two_arguments(n.index, evaluate_node(*n.a, values), evaluate_node(*n.b, values));
+  if (n.op == Op::kNumber) {
+    return Dual::number(n.number);
   }
-  return {};
+  if (n.op == Op::kName) {
+    return values[n.index];
+  }
+  const Dual a = evaluate_node(*n.a, values);
+  return operate(n.op, n.index, a, n.b ? evaluate_node(*n.b, values) : a);
 }
 
 void collect_names(const Node& n, std::set<std::size_t>& found) {
@@ -335,6 +320,31 @@ void check_node(const Node& n, const std::vector<Dual>& values, std::string_view
 }
 
 }  // namespace
+
+Dual operate(Op op, std::size_t function, const Dual& a, const Dual& b) {
+  switch (op) {
+    case Op::kAdd:
+      return a + b;
+    case Op::kSubtract:
+      return a - b;
+    case Op::kMultiply:
+      return a * b;
+    case Op::kDivide:
+      return a / b;
+    case Op::kPower:
+      return power(a, b);
+    case Op::kNegate:
+      return -a;
+    case Op::kFunction1:
+      return apply(a, kFunctions1[function].value, kFunctions1[function].slope);
+    case Op::kFunction2:
+      return two_arguments(function, a, b);
+    case Op::kNumber:
+    case Op::kName:
+      break;
+  }
+  return {};
+}
 
 FormulaError::FormulaError(const std::string& reason, std::string_view text, std::size_t position)
     : InputError(fmt::format("{}, {}", reason, pointed_at(text, position))), position_(position) {}

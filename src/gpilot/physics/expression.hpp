@@ -36,6 +36,9 @@ struct Node {
   std::unique_ptr<Node> a = nullptr, b = nullptr;
 };
 
+/// An operation or function; those of one argument do not look at b.
+Dual operate(Op op, std::size_t function, const Dual& a, const Dual& b);
+
 /// A formula that was read.
 class Expression {
  public:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gpilot/inference/priors.hpp"
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/plan/roll_out.hpp"
 #include "gpilot/ssm/physics_mean.hpp"
@@ -129,14 +130,26 @@ Past linearised_past(const DecisionContext& context, const std::vector<Stretch>&
   return past;
 }
 
-/// The model's kernel, or a small one where it has none.
-gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matrix& X) {
+/// Which of the physics' rows a state is, or -1.
+Index physics_row(const ssm::Transition& transition, Index state) {
+  const auto& physics = transition.structure().physics;
+  if (!physics) {
+    return -1;
+  }
+  const auto found = std::ranges::find(physics->rows(), state);
+  return found == physics->rows().end() ? -1 : found - physics->rows().begin();
+}
+
+/// The model's kernel, or a small one where it has none. What a formula may have left out is as much smaller than a
+/// function without one as training takes it to be.
+gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matrix& X, bool has_formula) {
   const bool stationary = basis.inducing() > 0;
+  const double share = has_formula ? std::exp(0.5 * inference::Priors::kPhysicsShift) : 1.0;
   gp::AnchoredKernel kernel{.kind = basis.kind,
-                            .variance = kLeastSd * kLeastSd,
+                            .variance = share * share * kLeastSd * kLeastSd,
                             .angles = basis.angles,
                             .length_scales = Vector::Constant(basis.columns(), kLongestScale),
-                            .linear_sd = basis.linear_sd.cwiseMax(kLeastLinearSd),
+                            .linear_sd = basis.linear_sd.cwiseMax(share * kLeastLinearSd),
                             .anchors = kernels::embedded(basis.angles, X)};
   if (stationary) {
     kernel.variance = std::max(kernel.variance, basis.variance);
@@ -157,14 +170,11 @@ gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matr
 /// derivative of the row in it, with a weight that is standard normal before any data.
 void add_parameters(const ssm::Transition& transition, Index state, const Matrix& X, gp::AnchoredKernel& kernel) {
   const auto& physics = transition.structure().physics;
-  if (!physics || physics->parameters() == 0) {
+  const Index found = physics_row(transition, state);
+  if (found < 0 || physics->parameters() == 0) {
     return;
   }
-  const auto found = std::ranges::find(physics->rows(), state);
-  if (found == physics->rows().end()) {
-    return;
-  }
-  const auto row = static_cast<std::size_t>(found - physics->rows().begin());
+  const auto row = static_cast<std::size_t>(found);
   kernel.extra = [physics, row, eta = transition.parameters().physics](MatrixRef points) {
     std::vector<Matrix> slopes;
     std::vector<Matrix> parameter_slopes;
@@ -190,9 +200,10 @@ std::vector<gp::PackedPosterior> given_outputs(const DecisionContext& context) {
   std::vector<gp::AnchoredKernel> kernels;
   Matrix S = past.noise;
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
-    kernels.push_back(exploration_kernel(transition.bases()[g], past.X));
-    add_parameters(transition, transition.row_states()[g], past.X, kernels.back());
-    const Matrix& response = past.response[static_cast<std::size_t>(transition.row_states()[g])];
+    const Index state = transition.row_states()[g];
+    kernels.push_back(exploration_kernel(transition.bases()[g], past.X, physics_row(transition, state) >= 0));
+    add_parameters(transition, state, past.X, kernels.back());
+    const Matrix& response = past.response[static_cast<std::size_t>(state)];
     S.noalias() += response * kernels.back().gram() * response.transpose();
   }
   Matrix S_chol;

@@ -102,10 +102,12 @@ PhysicsMean::PhysicsMean(const ModelSpec& spec, const Scaling& scaling)
       rows_.push_back(state_of(state));
     }
   }
+  std::vector<physics::Expression> formulas;
   for (const Formula& formula : physics_.formulas) {
     rows_.push_back(state_of(formula.state));
-    formulas_.emplace_back(formula.text, names);
+    formulas.emplace_back(formula.text, names);
   }
+  formulas_ = physics::Program(formulas);
   for (std::size_t k = 0; k < physics_.parameters.size(); ++k) {
     if (!physics_.parameters[k].known) {
       learned_.push_back(static_cast<Index>(k));
@@ -169,7 +171,7 @@ Matrix PhysicsMean::evaluate(MatrixRef X, VectorRef eta, std::vector<Matrix>* in
   const auto add = [&](Vector value, bool varies, Index variable, double slope) {
     Dual dual{std::move(value), {}};
     if (varies) {
-      dual.d = Matrix::Zero(N, K);
+      dual.d = Matrix::Zero(dual.v.size(), K);
       dual.d.col(variable).setConstant(slope);
     }
     values.push_back(std::move(dual));
@@ -183,7 +185,7 @@ Matrix PhysicsMean::evaluate(MatrixRef X, VectorRef eta, std::vector<Matrix>* in
       values.push_back(Dual::number(p.start));
     } else {
       const double value = natural(next, eta(next));
-      add(Vector::Constant(N, value), slopes, I + next, natural_slope(next, eta(next)));
+      add(Vector::Constant(1, value), slopes, I + next, natural_slope(next, eta(next)));
       ++next;
     }
   }
@@ -235,7 +237,11 @@ PhysicsMean::Duals PhysicsMean::function_rates(const Duals& values) const {
     const Matrix differences = slopes.empty() ? function_differences(x, parameters, i) : Matrix();
     for (std::size_t k = 0; k < result.size(); ++k) {
       const Vector slope = slopes.empty() ? Vector(differences.col(static_cast<Index>(k))) : Vector(slopes[k].col(i));
-      result[k].d.noalias() += slope.asDiagonal() * value.d;
+      if (value.d.rows() == 1) {
+        result[k].d.noalias() += slope * value.d;
+      } else {
+        result[k].d.noalias() += slope.asDiagonal() * value.d;
+      }
     }
   }
   return result;
@@ -268,9 +274,9 @@ PhysicsMean::Duals PhysicsMean::rates(const Duals& values) const {
     const bool moves = velocity >= 0 && physics_.integration != Integration::kNext;
     all.push_back(moves ? values[static_cast<std::size_t>(velocity)] : Dual::number(0.0));
   }
-  const Duals by_function = function_ ? function_rates(values) : Duals{};
+  Duals own = function_ ? function_rates(values) : formulas_.evaluate(values);
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    all[static_cast<std::size_t>(rows_[k])] = function_ ? by_function[k] : formulas_[k].evaluate(values);
+    all[static_cast<std::size_t>(rows_[k])] = std::move(own[k]);
   }
   return all;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpilot/core/types.hpp"
-#include "gpilot/physics/expression.hpp"
+#include "gpilot/physics/program.hpp"
 #include "gpilot/ssm/rates_function.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/spec.hpp"
@@ -54,10 +54,10 @@ class PhysicsMean {
   double dt_;
   Vector offset_, scale_;  ///< [I]
   std::vector<Index> rows_;
-  std::vector<Index> velocity_;                ///< [D] the state's derivative, or -1
-  std::vector<physics::Expression> formulas_;  ///< [rows], or empty with a function
-  RatesFunction::Rows function_;               ///< or empty
-  std::vector<Index> learned_;                 ///< which of all parameters
+  std::vector<Index> velocity_;   ///< [D] the state's derivative, or -1
+  physics::Program formulas_;     ///< a value for each of the rows, or empty with a function
+  RatesFunction::Rows function_;  ///< or empty
+  std::vector<Index> learned_;    ///< which of all parameters
 };
 
 /// Names that formulas may use: states, inputs, parameters.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -30,6 +31,25 @@ const std::map<std::string_view, std::string_view> kTitles{
      "The program that drives the rig. It speaks the rig protocol: lines of JSON on its standard input and output."},
 };
 
+/// Keys about the function of a state, which a state that moves with its declared derivative has not.
+constexpr std::array<std::string_view, 4> kOfFunctions{"depends_on", "symmetry", "control_affine", "coefficients"};
+
+/// The entry that shows and explains a key: the first that may have it.
+template <class Entry>
+std::size_t shown_by(const std::vector<Entry>&, std::string_view) {
+  return 0;
+}
+
+std::size_t shown_by(const std::vector<StateEntry>& states, std::string_view key) {
+  if (std::ranges::find(kOfFunctions, key) == kOfFunctions.end()) {
+    return 0;
+  }
+  const auto has_function = [&](const StateEntry& state) {
+    return std::ranges::find(states, state.name, &StateEntry::derivative_of) == states.end();
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(states, has_function) - states.begin());
+}
+
 /// Writes a configuration with a comment for every key. What was not given, and what hardly anybody changes, is
 /// commented out.
 class ExampleWriter {
@@ -52,12 +72,12 @@ class ExampleWriter {
   template <class Entry, class Describe>
   void entries(const char* name, const std::vector<Entry>& entries, Describe describe) {
     title(name);
-    for (const Entry& entry : entries) {
-      const bool first = &entry == entries.data();
-      text_ += fmt::format("{}[[{}]]\n", first ? "" : "\n", name);
+    for (std::size_t n = 0; n < entries.size(); ++n) {
+      text_ += fmt::format("{}[[{}]]\n", n == 0 ? "" : "\n", name);
       ListArchive list;
-      describe(list, entry);
+      describe(list, entries[n]);
       for (const ListedField& listed : list.fields()) {
+        const bool first = n == shown_by(entries, listed.field.key);
         if (first || !listed.value.empty() || listed.field.kind == Field::Kind::kRequired) {
           line(listed, listed.value.empty(), first);
         }

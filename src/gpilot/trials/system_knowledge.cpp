@@ -154,6 +154,16 @@ Equations equations_of(const systems::System& system, bool friction) {
                                : Equations{};
 }
 
+ssm::Physics known_physics(const Equations& e) {
+  ssm::Physics physics{.formulas = e.formulas, .parameters = {}};
+  for (const auto& list : {e.known, e.unknown}) {
+    for (const auto& [name, value] : list) {
+      physics.parameters.push_back({.name = name, .start = value, .known = true});
+    }
+  }
+  return physics;
+}
+
 ssm::Physics unknown_physics(const Equations& e, std::uint64_t seed, std::uint32_t trial) {
   ssm::Physics physics{.formulas = e.formulas, .parameters = {}};
   for (const auto& [name, value] : e.known) {
@@ -170,7 +180,7 @@ ssm::Physics unknown_physics(const Equations& e, std::uint64_t seed, std::uint32
 }  // namespace
 
 std::vector<std::string> knowledge_names() {
-  return {"cyclic", "odd", "control-affine", "physics", "physics-without-friction"};
+  return {"cyclic", "odd", "control-affine", "physics", "physics-without-friction", "physics-known"};
 }
 
 void declare_knowledge(const systems::System& system, const std::vector<std::string>& kinds, std::uint64_t seed,
@@ -183,11 +193,12 @@ void declare_knowledge(const systems::System& system, const std::vector<std::str
   }
   const auto asked = [&](const char* kind) { return std::ranges::find(kinds, kind) != kinds.end(); };
   const bool friction = asked("physics");
-  const bool physics = friction || asked("physics-without-friction");
-  if (friction && asked("physics-without-friction")) {
-    throw InputError("know: physics and physics-without-friction exclude each other");
+  const int physics =
+      (friction ? 1 : 0) + (asked("physics-without-friction") ? 1 : 0) + (asked("physics-known") ? 1 : 0);
+  if (physics > 1) {
+    throw InputError("know: physics, physics-without-friction and physics-known exclude each other");
   }
-  if (physics && asked("control-affine")) {
+  if (physics > 0 && asked("control-affine")) {
     throw InputError("know: physics and control-affine exclude each other: a formula is not affine over a step");
   }
   const std::string& name = system.spec().name;
@@ -196,7 +207,9 @@ void declare_knowledge(const systems::System& system, const std::vector<std::str
   spec.odd = asked("odd") ? known.odd : spec.odd;
   spec.centres = asked("odd") && !known.odd.empty() ? known.centres : spec.centres;
   spec.control_affine = asked("control-affine") ? known.control_affine : spec.control_affine;
-  if (physics) {
+  if (asked("physics-known")) {
+    spec.physics = known_physics(equations_of(system, true));
+  } else if (physics > 0) {
     spec.physics = unknown_physics(equations_of(system, friction), seed, trial);
   }
 }

@@ -11,7 +11,8 @@
 namespace gpilot::trials {
 
 /// What can be told about a simulated system, in this order: "cyclic", "odd", "control-affine", "physics" (the
-/// system's own equations with unknown parameters) and "physics-without-friction" (the same with that term missing).
+/// system's own equations with unknown parameters), "physics-without-friction" (the same with that term missing) and
+/// "physics-known" (with the true parameters: what no model can do much better than).
 std::vector<std::string> knowledge_names();
 
 /// Tells a model what is true of a system, of the kinds named; a kind that does not hold for a system is left out.

@@ -145,6 +145,40 @@ TEST(Physics, ErrorsAreThoseOfTheLinearisedModel) {
   EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-5 * expected.cwiseAbs().maxCoeff());
 }
 
+/// A right formula is found to be all there is, and a wrong one is not.
+TEST(Physics, FormulasAloneAreTakenWhereTheySuffice) {
+  const ssm::Model right = fit(drift_data(60, 1), drift(), quick());
+  EXPECT_EQ(right.report.chosen, "formulas alone");
+  ASSERT_GE(right.report.candidates.size(), 3u);
+  ssm::ModelSpec wrong = drift();
+  wrong.physics.formulas = {{"x", "-k*u + b"}};
+  EXPECT_NE(fit(drift_data(60, 1), wrong, quick()).report.chosen, "formulas alone");
+}
+
+/// A saturating actuator is a formula with a learned place where it saturates (docs/knowledge.md).
+TEST(Physics, SaturationIsLearned) {
+  constexpr double kLimit = 0.5;
+  RandomStream random(3, Purpose::kTest);
+  ssm::Sequence s{Matrix::Zero(80, 1), Matrix::Zero(80, 1)};
+  double x = 0.0;
+  for (Index t = 0; t < 80; ++t) {
+    s.outputs(t, 0) = x + 0.02 * random.normal();
+    s.controls(t, 0) = random.uniform(-1.5, 1.5);
+    const double decay = std::exp(-0.5 * kTrueB);
+    const double push = kTrueK * kLimit * std::tanh(s.controls(t, 0) / kLimit);
+    x = decay * x + push / kTrueB * (1.0 - decay) + 0.01 * random.normal();
+  }
+  ssm::ModelSpec spec = drift();
+  spec.ranges[0] = {"u", -1.5, 1.5};
+  spec.physics.formulas = {{"x", "k*s*tanh(u/s) - b*x"}};
+  spec.physics.parameters.push_back({.name = "s", .start = 1.0, .factor = 3.0});
+  const ssm::Model model = fit({s}, spec, quick());
+  const ssm::ParameterEstimate& limit = model.report.parameters.back();
+  EXPECT_EQ(limit.name, "s");
+  EXPECT_NEAR(limit.value, kLimit, 0.15);
+  EXPECT_GT(limit.determined, 0.8);
+}
+
 /// A formula that is wrong is overruled: its model predicts about as well as one without.
 TEST(Physics, WrongFormulasAreOverruled) {
   ssm::ModelSpec wrong = drift();

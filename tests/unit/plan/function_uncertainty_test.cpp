@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
+#include "gpilot/ssm/physics_mean.hpp"
+#include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 #include "support/dense_plan.hpp"
@@ -33,16 +36,17 @@ ssm::Series two_sequences(const RandomContext::Options& o) {
 }
 
 /// The model's kernel with what the header promises: at least a small variance, at most a certain length scale.
-Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X) {
+Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X, double share = 1.0) {
   const bool stationary = basis.inducing() > 0;
-  const double variance = stationary ? std::max(basis.variance, 0.01) : 0.01;
+  const double least = 0.01 * share * share;
+  const double variance = stationary ? std::max(basis.variance, least) : least;
   Vector length_scales = Vector::Constant(X.cols(), 4.0);
   if (stationary) {
     length_scales = length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());
   }
   Matrix K = test::reference_gram(basis.kind, variance, length_scales, X, X);
   if (basis.linear_sd.size() > 0) {
-    const Vector s2 = basis.linear_sd.cwiseMax(0.1).cwiseAbs2();
+    const Vector s2 = basis.linear_sd.cwiseMax(0.1 * share).cwiseAbs2();
     K += X * s2.head(X.cols()).asDiagonal() * X.transpose();
     K.array() += s2(X.cols());
   }
@@ -87,7 +91,14 @@ std::vector<Matrix> brute_force(const DecisionContext& context, const Matrix& fu
   std::vector<Matrix> K;
   std::vector<Matrix> past;
   for (Index g = 0; g < G; ++g) {
-    K.push_back(exploration_gram(transition.bases()[static_cast<std::size_t>(g)], X));
+    const gp::InducingBasis& basis = transition.bases()[static_cast<std::size_t>(g)];
+    if (s.physics && g == 0) {
+      std::vector<Matrix> slopes, in_eta;
+      s.physics->evaluate(X, transition.parameters().physics, slopes, in_eta);
+      K.push_back(exploration_gram(basis, X, std::exp(-2.0)) + in_eta[0] * in_eta[0].transpose());
+    } else {
+      K.push_back(exploration_gram(basis, X));
+    }
     past.push_back(K.back().topLeftCorner(T, T));
   }
   const Matrix outputs = noise + to_function * test::block_diagonal(past) * to_function.transpose();
@@ -107,6 +118,37 @@ std::vector<Matrix> brute_force(const DecisionContext& context, const Matrix& fu
   return result;
 }
 
+/// The same model, the first state with a formula of two parameters.
+ssm::Transition with_formula(const ssm::Transition& plain, bool known) {
+  ssm::ModelSpec spec;
+  spec.inputs = {"u"};
+  spec.outputs = {"y"};
+  spec.states = {"x", "z"};
+  spec.dt = 0.4;
+  spec.physics.formulas = {{"x", "k*u - b*sin(x)"}};
+  spec.physics.parameters = {{.name = "k", .start = 0.8, .factor = known ? kNaN : 3.0, .known = known},
+                             {.name = "b", .start = 0.5, .sd = known ? kNaN : 0.3, .known = known}};
+  spec.validate();
+  ssm::Structure s = plain.structure();
+  s.physics = std::make_shared<const ssm::PhysicsMean>(spec, ssm::Scaling::identity(spec));
+  ssm::Parameters p = plain.parameters();
+  p.physics = s.physics->start();
+  return {s, p, plain.weights()};
+}
+
+void expect_brute_force(const DecisionContext& context, const Matrix& further) {
+  const std::vector<Matrix> expected = brute_force(context, further);
+  const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(context);
+  ASSERT_EQ(uncertainty.size(), expected.size());
+  for (std::size_t g = 0; g < expected.size(); ++g) {
+    gp::PackedPosterior::Points points;
+    uncertainty[g].project(further, points);
+    Matrix V;
+    uncertainty[g].covariance(points, points, V);
+    EXPECT_LT((V - expected[g]).cwiseAbs().maxCoeff(), 1e-6 * expected[g].maxCoeff()) << "process " << g;
+  }
+}
+
 TEST(FunctionUncertainty, IsThatOfTheFunctionGivenAllOutputs) {
   const std::vector<RandomContext::Options> cases{
       {},
@@ -121,17 +163,8 @@ TEST(FunctionUncertainty, IsThatOfTheFunctionGivenAllOutputs) {
     const DecisionContext context = random.context();
     RandomStream stream(options.seed, Purpose::kTest, 31);
     const Matrix further = stream.normal_matrix(6, options.states + options.controls);
-    const std::vector<Matrix> expected = brute_force(context, further);
-    const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(context);
-    ASSERT_EQ(uncertainty.size(), expected.size());
-    for (std::size_t g = 0; g < expected.size(); ++g) {
-      gp::PackedPosterior::Points points;
-      uncertainty[g].project(further, points);
-      Matrix V;
-      uncertainty[g].covariance(points, points, V);
-      EXPECT_LT((V - expected[g]).cwiseAbs().maxCoeff(), 1e-6 * expected[g].maxCoeff())
-          << "seed " << options.seed << ", process " << g;
-    }
+    SCOPED_TRACE(options.seed);
+    expect_brute_force(context, further);
   }
 }
 
@@ -155,6 +188,36 @@ TEST(FunctionUncertainty, OutputsTeach) {
   EXPECT_LT(with_all, with_fewer);
   EXPECT_LT(with_fewer, with_none);
   EXPECT_NEAR(with_none, exploration_gram(random.transition.bases()[0], X).diagonal().mean(), 1e-9);
+}
+
+/// What is not known about a parameter is part of what is not known about its row, and of no other; outputs teach it.
+TEST(FunctionUncertainty, ParametersCount) {
+  RandomContext random({.inducing = 0});
+  RandomStream stream(1, Purpose::kTest, 35);
+  const Matrix X = stream.normal_matrix(6, 3);
+  const ssm::Transition plain = random.transition;
+  const auto variances = [&](const ssm::Transition& transition) {
+    RandomContext here = random;
+    here.transition = transition;
+    expect_brute_force(here.context(), X);
+    const std::vector<gp::PackedPosterior> uncertainty = function_uncertainty(here.context());
+    Vector mean(X.rows());
+    Matrix result(X.rows(), 2);
+    for (Index g = 0; g < 2; ++g) {
+      Vector variance(X.rows());
+      uncertainty[static_cast<std::size_t>(g)].predict(X, mean, variance);
+      result.col(g) = variance;
+    }
+    return result;
+  };
+  const Matrix known = variances(with_formula(plain, true));
+  const Matrix unknown = variances(with_formula(plain, false));
+  EXPECT_GT(unknown.col(0).sum(), 1.2 * known.col(0).sum());
+  const ssm::Transition told = with_formula(plain, false);
+  std::vector<Matrix> slopes, in_eta;
+  told.structure().physics->evaluate(X, told.parameters().physics, slopes, in_eta);
+  const double before = in_eta[0].squaredNorm();  // the variance that parameters add before any output
+  EXPECT_LT(unknown.col(0).sum() - known.col(0).sum(), 0.9 * before);
 }
 
 TEST(FunctionUncertainty, IsThatOfTheModelWithoutAHistory) {

@@ -10,6 +10,7 @@
 #include "gpilot/ssm/elbo.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
+#include "support/bound_gradient.hpp"
 #include "support/flat_states.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_problem.hpp"
@@ -20,7 +21,6 @@ namespace {
 using test::flatten;
 using test::gradient_matches;
 using test::RandomProblem;
-using test::unflatten;
 
 const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
 
@@ -210,25 +210,9 @@ TEST_P(GivenWeightsGradient, InParametersAndStatesMatchesCentralDifferences) {
   const RandomProblem problem({.linear_kernel = GetParam(), .mean = MeanKind::kLinear, .kinematics = GetParam()});
   const std::vector<gp::Weights> weights = random_weights(problem.structure, 3);
   Elbo elbo = elbo_of(problem);
-  Parameters p_bar;
-  StatePosterior q_bar;
-  elbo.gradient(problem.parameters, problem.q, p_bar, q_bar, &weights);
   Free free = Free::defaults(problem.structure);
   free.C = free.d = free.mean = true;
-  Vector at(free_count(problem.parameters, free));
-  Vector gradient(at.size());
-  pack(problem.parameters, free, at);
-  pack(p_bar, free, gradient);
-  const auto of_parameters = [&](const Vector& flat) {
-    Parameters p = problem.parameters;
-    unpack(flat, free, p);
-    return elbo.value(p, problem.q, &weights);
-  };
-  EXPECT_TRUE(gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, free_names(problem.parameters, free)));
-  const auto of_states = [&](const Vector& flat) {
-    return elbo.value(problem.parameters, unflatten(flat, problem.q, problem.series), &weights);
-  };
-  EXPECT_TRUE(gradient_matches(of_states, flatten(problem.q, problem.series), flatten(q_bar, problem.series), 2e-5));
+  test::expect_bound_gradient(problem, elbo, free, &weights);
 }
 
 TEST_P(GivenWeightsGradient, InTheWeightsMatchesCentralDifferences) {

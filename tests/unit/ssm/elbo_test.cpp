@@ -7,17 +7,13 @@
 #include "gpilot/core/random.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/ssm/structure.hpp"
-#include "support/flat_states.hpp"
-#include "support/gradient_check.hpp"
+#include "support/bound_gradient.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {
 namespace {
 
-using test::flatten;
-using test::gradient_matches;
 using test::RandomProblem;
-using test::unflatten;
 
 struct Case {
   Index states;
@@ -37,34 +33,16 @@ class ElboGradient : public testing::TestWithParam<Case> {};
 
 TEST_P(ElboGradient, MatchesCentralDifferences) {
   const Case c = GetParam();
-  RandomProblem problem({.states = c.states,
-                         .kernel = c.kernel,
-                         .linear_kernel = c.linear,
-                         .mean = c.mean,
-                         .kinematics = c.kinematics,
-                         .angles = c.angles});
+  const RandomProblem problem({.states = c.states,
+                               .kernel = c.kernel,
+                               .linear_kernel = c.linear,
+                               .mean = c.mean,
+                               .kinematics = c.kinematics,
+                               .angles = c.angles});
   Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, c.states));
-  Parameters p_bar;
-  StatePosterior q_bar;
-  elbo.gradient(problem.parameters, problem.q, p_bar, q_bar);
-
   Free free = Free::defaults(problem.structure);
   free.C = free.d = free.mean = true;
-  Vector at(free_count(problem.parameters, free));
-  Vector gradient(at.size());
-  pack(problem.parameters, free, at);
-  pack(p_bar, free, gradient);
-  const auto of_parameters = [&](const Vector& flat) {
-    Parameters p = problem.parameters;
-    unpack(flat, free, p);
-    return elbo.value(p, problem.q);
-  };
-  EXPECT_TRUE(gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, free_names(problem.parameters, free)));
-
-  const auto of_states = [&](const Vector& flat) {
-    return elbo.value(problem.parameters, unflatten(flat, problem.q, problem.series));
-  };
-  EXPECT_TRUE(gradient_matches(of_states, flatten(problem.q, problem.series), flatten(q_bar, problem.series), 2e-5));
+  test::expect_bound_gradient(problem, elbo, free);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -11,17 +11,13 @@
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/transition.hpp"
-#include "support/flat_states.hpp"
-#include "support/gradient_check.hpp"
+#include "support/bound_gradient.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {
 namespace {
 
-using test::flatten;
-using test::gradient_matches;
 using test::RandomProblem;
-using test::unflatten;
 
 /// States x and v, input u; v is the derivative of x.
 ModelSpec cart() {
@@ -59,24 +55,7 @@ void expect_gradient(RandomProblem problem, const std::function<void(Structure&)
         0.3 * RandomStream(4, Purpose::kTest).normal_vector(problem.structure.physics->parameters());
   }
   Elbo elbo(problem.structure, problem.series, gp::make_nodes(gp::NodeRule::kAuto, problem.structure.states));
-  Parameters p_bar;
-  StatePosterior q_bar;
-  elbo.gradient(problem.parameters, problem.q, p_bar, q_bar);
-  const Free free = Free::defaults(problem.structure);
-  Vector at(free_count(problem.parameters, free));
-  Vector gradient(at.size());
-  pack(problem.parameters, free, at);
-  pack(p_bar, free, gradient);
-  const auto of_parameters = [&](const Vector& flat) {
-    Parameters p = problem.parameters;
-    unpack(flat, free, p);
-    return elbo.value(p, problem.q);
-  };
-  EXPECT_TRUE(gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, free_names(problem.parameters, free)));
-  const auto of_states = [&](const Vector& flat) {
-    return elbo.value(problem.parameters, unflatten(flat, problem.q, problem.series));
-  };
-  EXPECT_TRUE(gradient_matches(of_states, flatten(problem.q, problem.series), flatten(q_bar, problem.series), 2e-5));
+  test::expect_bound_gradient(problem, elbo, Free::defaults(problem.structure));
 }
 
 TEST(Knowledge, BoundHasTheGradientOfEveryForm) {
@@ -129,6 +108,36 @@ TEST(Knowledge, ExcludedInputIsAnInputThatIsNotThere) {
     EXPECT_NE(name, "log_length_scales[2,0]");
     EXPECT_NE(name, "log_linear_sd[2,1]");
     EXPECT_NE(name, "Z[0,2]");
+  }
+}
+
+/// Two kinds of knowledge that leave a function of the control alone, a + b c and b c: the same model with a linear
+/// kernel, written out.
+TEST(Knowledge, AffineAndOddFunctionsOfAControlAreLinearOnes) {
+  for (const bool odd : {false, true}) {
+    RandomProblem told({.states = 2, .inducing = 2, .linear_kernel = false});
+    told.structure.forms.assign(2, kernels::Form{{0, 1}, {2}, odd});
+    if (odd) {  // one weight: a second inducing point would be a multiple of the first
+      told.structure.inducing = 1;
+      told.parameters.Z.conservativeResize(1, Eigen::NoChange);
+    }
+    RandomProblem plain = told;
+    plain.structure.forms.assign(2, kernels::Form{{0, 1}, {}, odd});
+    plain.structure.inducing = 0;
+    plain.structure.linear_kernel = true;
+    plain.parameters.Z.resize(0, 3);
+    plain.parameters.log_linear_sd.setZero(4, 2);
+    for (Index g = 0; g < 2; ++g) {
+      const double log_sd = 0.5 * told.parameters.log_variance(g);
+      plain.parameters.log_linear_sd(2, g) =
+          log_sd - told.parameters.log_length_scales(2, g) + (odd ? 0.5 * std::log(2.0) : 0.0);
+      plain.parameters.log_linear_sd(3, g) = log_sd;
+    }
+    const gp::Nodes nodes = gp::make_nodes(gp::NodeRule::kAuto, 2);
+    Elbo a(told.structure, told.series, nodes);
+    Elbo b(plain.structure, plain.series, nodes);
+    const double expected = b.value(plain.parameters, plain.q);
+    EXPECT_NEAR(a.value(told.parameters, told.q), expected, 1e-6 * std::abs(expected)) << "odd " << odd;
   }
 }
 
