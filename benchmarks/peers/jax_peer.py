@@ -57,7 +57,7 @@ def bound(p: dict, controls: jax.Array, outputs: jax.Array, xi: jax.Array, w: ja
     S_chol = jnp.tril(p["S_chol"])
     S = S_chol @ S_chol.transpose(0, 2, 1)
     P = covariances(p["A"], S)
-    # Without barriers XLA recomputes the factors and the nodes inside of every kernel value: fifteen times as slow.
+    # Without barriers XLA recomputes the factors and the nodes inside of every kernel value, which is many times as slow.
     P_chol = jax.lax.optimization_barrier(small_cholesky(P))
     n = len(P) - 1
     # Emission, start, entropy.

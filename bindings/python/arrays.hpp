@@ -32,7 +32,7 @@ inline VectorView view(const Vector& values, nb::handle owner) {
 
 /// So many numbers from what a user gave: a number, a list, an array. Where one looks like a mistake (and where it
 /// takes more than a glance) gpilot._data.vector decides, which raises what the user is to read. Answers come one at a
-/// time and often: what numpy needs to look at one takes as long as half of storing it.
+/// time and often: what numpy needs to look at one took a tenth of the time of storing it.
 Vector numbers(const char* name, nb::handle value, Index size, bool missing = false);
 std::optional<Vector> numbers_or_none(const char* name, nb::handle value, Index size);
 
