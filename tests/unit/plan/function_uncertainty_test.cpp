@@ -126,13 +126,14 @@ ssm::Transition with_formula(const ssm::Transition& plain, bool known) {
   spec.states = {"x", "z"};
   spec.dt = 0.4;
   spec.physics.formulas = {{"x", "k*u - b*sin(x)"}};
-  spec.physics.parameters = {{.name = "k", .start = 0.8, .factor = known ? kNaN : 3.0, .known = known},
-                             {.name = "b", .start = 0.5, .sd = known ? kNaN : 0.3, .known = known}};
+  spec.physics.parameters = {{.name = "k", .start = 0.8, .known = known, .factor = known ? kNaN : 3.0},
+                             {.name = "b", .start = 0.5, .known = known, .sd = known ? kNaN : 0.3}};
   spec.validate();
   ssm::Structure s = plain.structure();
   s.physics = std::make_shared<const ssm::PhysicsMean>(spec, ssm::Scaling::identity(spec));
   ssm::Parameters p = plain.parameters();
   p.physics = s.physics->start();
+  p.log_linear_sd.setConstant(-6.0);  // what is left to know is in the parameters
   return {s, p, plain.weights()};
 }
 
