@@ -6,6 +6,7 @@
 #include "fit_arguments.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/suggest.hpp"
+#include "gpilot/options/kernel_name.hpp"
 #include "gpilot/options/layout.hpp"
 #include "gpilot/ssm/observed_states.hpp"
 
@@ -54,25 +55,6 @@ Vector parse_vector(std::string_view option, std::string_view text, std::string_
                                  repeat && size > 1 ? "1 or " : "", size, of, fmt::join(names, ", ")));
   }
   return values;
-}
-
-/// "se", "matern32+linear", "linear".
-void parse_kernel(const std::string& text, ModelSpec& spec) {
-  Names known;
-  for (const kernels::Kind kind : kernels::kKinds) {
-    known.emplace_back(kernels::name(kind));
-    known.push_back(known.back() + "+linear");
-  }
-  known.emplace_back("linear");
-  if (std::ranges::find(known, text) == known.end()) {
-    throw InputError("--kernel: " + unknown_name_message("kernel", text, known));
-  }
-  spec.linear_kernel = text.ends_with("linear");
-  if (text == "linear") {
-    spec.inducing = 0;
-    return;
-  }
-  spec.kernel = kernels::kind_from_name(text.substr(0, text.find('+')));
 }
 
 /// Two derivatives of one state and circles, named as the user typed them.
@@ -288,7 +270,7 @@ ModelSpec identified_spec_from(const FitArguments& arguments) {
     }
   }
   if (!arguments.kernel.empty()) {
-    parse_kernel(arguments.kernel, spec);
+    options::set_kernel(spec, arguments.kernel, "--kernel");
   }
   if (arguments.given("--inducing")) {
     spec.inducing = arguments.model.inducing;
@@ -308,7 +290,7 @@ ModelSpec spec_from(const FitArguments& arguments, const ModelSpec* previous) {
   }
   if (!arguments.kernel.empty()) {
     spec.inducing = spec.inducing > 0 ? spec.inducing : ModelSpec{}.inducing;
-    parse_kernel(arguments.kernel, spec);
+    options::set_kernel(spec, arguments.kernel, "--kernel");
   }
   if (arguments.given("--inducing")) {
     spec.inducing = arguments.model.inducing;

@@ -7,7 +7,7 @@
 
 #include "arrays.hpp"
 #include "gpilot/core/error.hpp"
-#include "gpilot/core/suggest.hpp"
+#include "gpilot/options/kernel_name.hpp"
 #include "gpilot/options/layout.hpp"
 #include "gpilot/ssm/observed_states.hpp"
 #include "modules.hpp"
@@ -22,23 +22,8 @@ using Names = std::vector<std::string>;
 void take_kernel(const Dict& values, ssm::ModelSpec& spec) {
   std::string text;
   take(values, "kernel", text);
-  if (text.empty()) {
-    return;
-  }
-  Names known;
-  for (const kernels::Kind kind : kernels::kKinds) {
-    known.emplace_back(kernels::name(kind));
-    known.push_back(known.back() + "+linear");
-  }
-  known.emplace_back("linear");
-  if (std::ranges::find(known, text) == known.end()) {
-    throw InputError("kernel: " + unknown_name_message("kernel", text, known));
-  }
-  spec.linear_kernel = text.ends_with("linear");
-  if (text == "linear") {
-    spec.inducing = 0;
-  } else {
-    spec.kernel = kernels::kind_from_name(text.substr(0, text.find('+')));
+  if (!text.empty()) {
+    options::set_kernel(spec, text, "kernel");
   }
 }
 

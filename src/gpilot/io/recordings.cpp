@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "gpilot/core/error.hpp"
-#include "gpilot/core/suggest.hpp"
 #include "gpilot/io/clock.hpp"
+#include "gpilot/io/column_names.hpp"
 #include "gpilot/io/csv_reader.hpp"
 
 namespace gpilot::io {
@@ -33,54 +32,6 @@ Index parse_bound(std::string_view text, Index otherwise) {
 
 bool contains(std::span<const std::string> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-/// Where `name` stands among the columns of a file, or -1.
-Index find_column(std::span<const std::string> columns, std::string_view name) {
-  const auto found = std::ranges::find(columns, name);
-  return found == columns.end() ? Index{-1} : static_cast<Index>(found - columns.begin());
-}
-
-Index require_column(std::span<const std::string> columns, const std::string& file, const std::string& name,
-                     std::string_view role) {
-  const Index found = find_column(columns, name);
-  if (found < 0) {
-    const std::string guess = nearest_name(name, columns);
-    const bool by_blanks = columns.size() == 1 && columns.front().find_first_of(" |:") != std::string::npos;
-    throw InputError(fmt::format("{}: there is no column '{}' for the {}{} (columns: {}){}", file, name, role,
-                                 guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess),
-                                 fmt::join(columns, ", "),
-                                 by_blanks ? "; expected columns separated by commas, semicolons or tabs" : ""));
-  }
-  return found;
-}
-
-/// Seconds of a unit of time; 1 for none.
-double seconds_per(std::string_view unit, const std::string& file, const std::string& column) {
-  constexpr std::string_view kBrackets = "[]() ";
-  const std::string_view bare = trim_blanks(unit, kBrackets);
-  struct Unit {
-    std::string_view name;
-    double seconds;
-  };
-  constexpr std::array<Unit, 12> kUnits{{{"", 1.0},
-                                         {"s", 1.0},
-                                         {"sec", 1.0},
-                                         {"seconds", 1.0},
-                                         {"second", 1.0},
-                                         {"ms", 1e-3},
-                                         {"us", 1e-6},
-                                         {"\xC2\xB5s", 1e-6},  // micro sign
-                                         {"\xCE\xBCs", 1e-6},  // Greek mu
-                                         {"ns", 1e-9},
-                                         {"min", 60.0},
-                                         {"h", 3600.0}}};
-  const auto found = std::ranges::find(kUnits, bare, &Unit::name);
-  if (found == kUnits.end()) {
-    throw InputError(fmt::format("{}: the unit of the time column '{}' is '{}', expected s, ms, us, ns, min or h", file,
-                                 column, unit));
-  }
-  return found->seconds;
 }
 
 /// Goes through a file.
@@ -123,6 +74,9 @@ class RecordingReader {
       positions_.push_back(query_.outputs_required ? require_column(columns, query_.file, name, "output")
                                                    : find_column(columns, name));
     }
+    for (const Index position : positions_) {
+      has_units_ = has_units_ || (position >= 0 && !is_asked_for(columns[static_cast<std::size_t>(position)]));
+    }
     if (!contains(query_.inputs, "sequence") && !contains(query_.outputs, "sequence")) {
       sequence_ = find_column(columns, "sequence");
     }
@@ -131,17 +85,22 @@ class RecordingReader {
     }
   }
 
+  bool is_asked_for(const std::string& name) const {
+    return contains(query_.inputs, name) || contains(query_.outputs, name);
+  }
+
   void find_time() {
     const std::span<const std::string> columns = csv_.columns();
-    time_ = find_column(columns, "t");
+    const std::vector<bool>& stamps = csv_.dialect().stamps;
+    time_ = contains(columns, "t") ? find_column(columns, "t") : Index{-1};
     if (time_ < 0) {
       std::vector<std::string> candidates;
       for (std::size_t j = 0; j < columns.size(); ++j) {
-        const std::string& name = columns[j];
-        const bool named = name == "time" || name == "Time" || name == "TIME" || name == "timestamp" ||
-                           name == "Timestamp" || (name == "T" && j == 0);
-        if ((named || csv_.dialect().stamps[j]) && !contains(query_.inputs, name) && !contains(query_.outputs, name)) {
-          candidates.push_back(name);
+        // A lone T may be a temperature.
+        const bool named = columns[j] == "T" ? j == 0 : is_time_name(columns[j]);
+        const bool is_other = std::ranges::find(positions_, static_cast<Index>(j)) != positions_.end();
+        if ((named || stamps[j]) && !is_other) {
+          candidates.push_back(columns[j]);
         }
       }
       if (candidates.size() == 1) {
@@ -152,12 +111,13 @@ class RecordingReader {
                                        fmt::join(candidates, "' or '")));
       }
     }
-    const std::vector<std::string>& units = csv_.dialect().units;
-    if (time_ >= 0 && !units.empty() && !csv_.dialect().stamps[static_cast<std::size_t>(time_)]) {
-      const auto t = static_cast<std::size_t>(time_);
-      seconds_ = seconds_per(units[t], query_.file, columns[t]);
+    const auto t = static_cast<std::size_t>(time_);
+    if (time_ >= 0 && !stamps[t]) {
+      const std::vector<std::string>& units = csv_.dialect().units;
+      const std::string_view unit = time_unit(units.empty() ? std::string_view{} : units[t], columns[t]);
+      seconds_ = seconds_per(unit, query_.file, columns[t]);
       if (seconds_ != 1.0) {
-        remarks_.push_back(fmt::format("times in {}", units[t]));
+        remarks_.push_back(fmt::format("times in {}", unit));
       }
     }
   }
@@ -270,6 +230,9 @@ class RecordingReader {
     if (const std::string dialect = csv_.dialect().note(); !dialect.empty()) {
       parts.push_back(dialect);
     }
+    if (has_units_) {
+      parts.emplace_back("columns found by their names without units");
+    }
     parts.insert(parts.end(), remarks_.begin(), remarks_.end());
     if (sequence_ >= 0 && result_.recordings.size() > 1) {
       parts.push_back(fmt::format("{} sequences", result_.recordings.size()));
@@ -291,7 +254,8 @@ class RecordingReader {
   std::vector<Index> positions_;  ///< of the inputs, then the outputs
   Index time_ = -1;
   Index sequence_ = -1;
-  double seconds_ = 1.0;  ///< of the times' unit
+  double seconds_ = 1.0;    ///< of the times' unit
+  bool has_units_ = false;  ///< a column was found by its name without the unit
   RecordingsInfo result_;
   std::vector<std::string> remarks_;
   bool wanted_ = true;

@@ -14,12 +14,12 @@
 namespace gpilot::rig {
 namespace {
 
-using Answer = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 /// Reads the members of one channel; `at` says which one it is, "inputs[0]".
 class ChannelReader {
  public:
-  ChannelReader(const Answer& json, std::string at, std::string_view line)
+  ChannelReader(const ParsedJson& json, std::string at, std::string_view line)
       : json_(json), at_(std::move(at)), line_(line) {
     if (!json_.is_object()) {
       refuse("", "is not an object with a name");
@@ -27,7 +27,7 @@ class ChannelReader {
   }
 
   std::string text(const char* key) const {
-    const Answer* value = find(key);
+    const ParsedJson* value = find(key);
     if (value != nullptr && !value->is_string()) {
       refuse(key, "is not a text");
     }
@@ -35,7 +35,7 @@ class ChannelReader {
   }
 
   std::optional<double> number(const char* key) const {
-    const Answer* value = find(key);
+    const ParsedJson* value = find(key);
     if (value != nullptr && !value->is_number()) {
       refuse(key, "is not a number");
     }
@@ -44,7 +44,7 @@ class ChannelReader {
 
  private:
   /// Null stands for a member that is not given.
-  const Answer* find(const char* key) const {
+  const ParsedJson* find(const char* key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
   }
@@ -54,12 +54,12 @@ class ChannelReader {
                    fmt::format("\"{}{}{}\" {}: {}", at_, *key == '\0' ? "" : ".", key, what, quote_rig_line(line_)));
   }
 
-  const Answer& json_;
+  const ParsedJson& json_;
   std::string at_;
   std::string_view line_;
 };
 
-std::vector<DeclaredChannel> channels(const Answer& answer, const char* key, std::string_view line) {
+std::vector<DeclaredChannel> channels(const ParsedJson& answer, const char* key, std::string_view line) {
   std::vector<DeclaredChannel> list;
   const auto found = answer.find(key);
   if (found == answer.end() || found->is_null()) {
@@ -68,7 +68,7 @@ std::vector<DeclaredChannel> channels(const Answer& answer, const char* key, std
   if (!found->is_array()) {
     throw RigError(RigError::Kind::kWrongShape, fmt::format("\"{}\" is not a list: {}", key, quote_rig_line(line)));
   }
-  for (const Answer& entry : *found) {
+  for (const ParsedJson& entry : *found) {
     const ChannelReader reader(entry, fmt::format("{}[{}]", key, list.size()), line);
     list.push_back({.name = reader.text("name"),
                     .unit = reader.text("unit"),
@@ -124,7 +124,7 @@ std::string other_names(const std::vector<DeclaredChannel>& declared, const std:
 }  // namespace
 
 void read_channels(std::string_view line, RigTraits& traits) {
-  const Answer answer = Answer::parse(line);
+  const ParsedJson answer = ParsedJson::parse(line);
   traits.inputs = channels(answer, "inputs", line);
   traits.outputs = channels(answer, "outputs", line);
 }

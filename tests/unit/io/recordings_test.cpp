@@ -75,6 +75,37 @@ TEST_F(RecordingFiles, ColumnsByNameInTheOrderAskedFor) {
   EXPECT_EQ(read("angle\n1\n2\n").front().sequence.controls.cols(), 0);
 }
 
+TEST_F(RecordingFiles, ColumnsWithUnitsInTheirNames) {
+  const std::vector<std::string> headers{"time [s],u [V],y [rad]", "Time (s),u (V),y (rad)", "t/s,u/V,y/rad",
+                                         "t_s,u [V],y"};
+  for (const std::string& header : headers) {
+    const Recording r = read(header + "\n0,1,5\n.1,2,6\n.2,3,7\n").front();
+    EXPECT_EQ(r.sequence.controls(1, 0), 2.0) << header;
+    EXPECT_EQ(r.sequence.outputs(2, 0), 7.0) << header;
+    EXPECT_NEAR(r.info.dt.value_or(0.0), 0.1, 1e-15) << header;
+    EXPECT_NE(note_.find("columns found by their names without units; column '"), std::string::npos) << note_;
+  }
+  EXPECT_EQ(note_, "d.csv: columns found by their names without units; column 't_s' is the time");
+  EXPECT_NEAR(*read("time [ms],u,y\n0,1,5\n100,2,6\n200,3,7\n").front().info.dt, 0.1, 1e-15);
+  EXPECT_EQ(note_, "d.csv: column 'time [ms]' is the time; times in ms");
+  // The very name counts first, and of two that differ by their unit none is taken.
+  EXPECT_EQ(read("u [V],u,y\n1,2,3\n4,5,6\n").front().sequence.controls(0, 0), 2.0);
+  EXPECT_EQ(error_of("u [V],u [A],y\n1,2,3\n4,5,6\n"),
+            "d.csv: there is no column 'u' for the input (columns: u [V], u [A], y)");
+  EXPECT_EQ(error_of("time [parsec],u,y\n1,2,3\n4,5,6\n"),
+            "d.csv: the unit of the time column 'time [parsec]' is 'parsec', expected s, ms, us, ns, min or h");
+}
+
+TEST_F(RecordingFiles, TimeByItsNameInOtherWords) {
+  for (const std::string name : {"Zeit", "seconds", "TIME", "elapsed", "Timestamp", "time_s", "Temps [s]"}) {
+    EXPECT_NEAR(read(name + ",u,y\n0,1,5\n.1,2,6\n.2,3,7\n").front().info.dt.value_or(0.0), 0.1, 1e-15) << name;
+  }
+  // A temperature is no time.
+  EXPECT_FALSE(read("T [K],u,y\n0,1,5\n.1,2,6\n.2,3,7\n").front().info.dt.has_value());
+  query_.inputs = {"time"};
+  EXPECT_FALSE(read("time,u,y\n0,1,5\n.1,2,6\n.2,3,7\n").front().info.dt.has_value());
+}
+
 TEST_F(RecordingFiles, RowsAskedForAlone) {
   query_.rows = "1:3";
   const Recording r = read("t,text,u,y\n0,1,5,6\n1,1,7,8\n2,1,9,10\n3,oops,1,1\n").front();  // what follows is not read
