@@ -12,9 +12,10 @@ namespace gpilot::inference {
 
 /// Errors of free runs over rows that the function had not learned from. From rows k spread over the series the model
 /// runs free for up to H rows, from the filtered belief at k; its function is that of the rows up to k alone, whose
-/// states are smoothed anew, with the parameters (noises, kernel, inducing points) of all rows. That is a few evaluations
-/// of the bound and no training, and it shows what matters: whether what was learned carries over to rows that come
-/// later. Beside it stands holding the last measured value. Scaled units; an error counts at most kFarthestError, so that one diverging run does not decide.
+/// states are smoothed anew, with the parameters (noises, kernel, inducing points) of all rows. That is a few
+/// evaluations of the bound and no training, and it shows what matters: whether what was learned carries over to rows
+/// that come later. Beside it stands holding the last measured value. Scaled units; an error counts at most
+/// kFarthestError, so that one diverging run does not decide.
 struct RollingRuns {
   Matrix squares;       ///< [H x E] sum of squared errors, a row for each step ahead
   Matrix hold_squares;  ///< [H x E] the same of holding the last value
