@@ -57,6 +57,7 @@ export async function launchShared() {
 export async function openPage(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // a busy machine is slow, not wrong
   const faults = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") {
