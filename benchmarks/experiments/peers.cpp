@@ -80,7 +80,7 @@ double bound_seconds(const gpilot::RandomChain& problem, gpilot::ssm::Elbo& elbo
   return sink == 0.0 ? 0.0 : median(std::move(times));
 }
 
-double epoch_seconds(const gpilot::RandomChain& problem, gpilot::ssm::Elbo& elbo, double budget) {
+double epoch_seconds(const gpilot::RandomChain& problem, double budget) {
   std::vector<double> times;
   const Clock::time_point begin = Clock::now();
   Clock::time_point last = begin;
@@ -92,6 +92,10 @@ double epoch_seconds(const gpilot::RandomChain& problem, gpilot::ssm::Elbo& elbo
     last = now;
     return times.size() < 6 || seconds_since(begin) < budget;
   };
+  gpilot::ssm::Elbo elbo(
+      problem.structure, problem.series,
+      gpilot::gp::make_nodes(gpilot::gp::NodeRule::kSamples, problem.structure.states, options.samples, options.seed),
+      1);
   gpilot::inference::Priors priors;
   priors.centre = problem.parameters;
   gpilot::inference::train_sampled(elbo, priors, gpilot::ssm::Free::defaults(problem.structure), problem.parameters,
@@ -114,7 +118,6 @@ int main(int argc, char** argv) {
   if (what == "write") {
     write_problem(problem, elbo, nodes);
   } else {
-    std::printf("%.9g\n",
-                what == "bound" ? bound_seconds(problem, elbo, budget) : epoch_seconds(problem, elbo, budget));
+    std::printf("%.9g\n", what == "bound" ? bound_seconds(problem, elbo, budget) : epoch_seconds(problem, budget));
   }
 }

@@ -26,8 +26,8 @@ def read(program: str, size: tuple[int, int, int]) -> dict[str, np.ndarray]:
         name, rows, columns = head.split()
         values = [[float(v) for v in next(lines).split()] for _ in range(int(rows))]
         arrays[name] = np.array(values).reshape(int(rows), int(columns))
+    D = arrays["m"].shape[0]
     for prefix in ("", "bar_"):
-        D = arrays["m"].shape[0]
         for name in ("S_chol", "A"):
             blocks = arrays[prefix + name].reshape(D, -1, D)
             arrays[prefix + name] = np.ascontiguousarray(blocks.transpose(1, 0, 2))
