@@ -30,9 +30,9 @@ constexpr Index kLeastKnown = 4;
 /// Of a longer series only so many rows take part: every run smooths all rows before it.
 constexpr Index kMostRows = 2000;
 
-/// Of the states of the known rows, from those of all rows. Not until nothing moves: with the parameters held, few rows
-/// then drift to motion as noise (the pendulum's errors with 30 rows are .07 without a step, .16 with 5 and .33 with
-/// 20; of tests .15). By the coverage of intervals on six systems, docs/decisions/trust.md.
+/// Of the states of the known rows, from those of all rows. They have not settled then: the pendulum's errors in the
+/// runs, 30 rows, are .07 without a step, .16 with 5 and .33 with 20. With 5 intervals cover what they should on six
+/// systems (docs/decisions/trust.md); other numbers were not tried there.
 constexpr int kSmoothingSteps = 5;
 
 // Of a calibrated spread; as for recordings (identify/identified_model.cpp).
