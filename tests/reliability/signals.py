@@ -4,7 +4,8 @@
   signals.py GPILOT RIG      GPILOT and RIG are the programs (build/release/bin/gpilot, .../pendulum_rig)
 
 Good order: the step at hand is finished, the rig is sent close with the safe control, the study has all that was measured
-and no step that waits, the exit code is 130, and --resume goes on. Also in the middle of a training that would take hours.
+and no step that waits, the exit code is 130, and --resume goes on. Also in the middle of a training that
+would take a quarter of a minute.
 """
 import argparse
 import json
@@ -23,6 +24,7 @@ from reliability import Failure, require, require_acknowledged, told, write_conf
 
 LONG = 100_000  # steps: more than anybody waits for
 INITIAL = 5  # of the example: the first training follows them
+INITIAL_SLOW = 60  # rows whose training, with the settings below, takes many times the pause before the signal
 PATIENCE = 120  # s that a busy machine may take
 
 
@@ -35,6 +37,7 @@ def prepare(arguments, directory, slow_training):
     text = re.sub(r'^strategy = "\w+"', f'strategy = "{strategy}"', text, flags=re.M)
     text = re.sub(r"^retrain_every = \d+", f"retrain_every = {1 if slow_training else LONG}", text, flags=re.M)
     if slow_training:
+        text = re.sub(r"^initial = \d+", f"initial = {INITIAL_SLOW}", text, flags=re.M)
         text = re.sub(r"^# restarts = \d+", "restarts = 100", text, flags=re.M)
         text = re.sub(r"^# rounds = \d+", "rounds = 1000", text, flags=re.M)
         text = re.sub(r"^# e_steps = \d+", "e_steps = 1000", text, flags=re.M)
@@ -149,7 +152,7 @@ def main():
                 pathlib.Path(directory).mkdir()
                 command = prepare(arguments, directory, slow_training)
                 begin = time.monotonic()
-                code = end(command, directory, INITIAL, 0.5 if slow_training else 0.0)
+                code = end(command, directory, INITIAL_SLOW if slow_training else INITIAL, 0.5 if slow_training else 0.0)
                 check(command, directory, f"{way} in {place}", code, slow_training)
                 print(f"{way} in {place}: in good order ({time.monotonic() - begin:.1f} s)", flush=True)
 
