@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/options/layout.hpp"
@@ -79,6 +80,7 @@ void add_training_options(CLI::App& command, CliArchive& cli, FitArguments& a) {
   cli.add("", {"structure", "states"}, [&](auto& archive) { options::describe_identifying(archive, a.identify); });
   std::erase(a.of_declared, "--polish");  // both ways to fit have these
   std::erase(a.of_declared, "--threads");
+  command.get_option("--threads")->default_str("1, to identify one per core");
   command
       .add_option("--from", a.from, "start also from this model of the same columns; options not given are as in it")
       ->type_name("MODEL");
@@ -147,6 +149,9 @@ identify::IdentifyOptions identify_options_from(const FitArguments& a) {
                                             : identify::state_kind_from_name(a.structure);
   if (!a.states.empty()) {
     options.states = static_cast<Index>(parse_states(a.states).size());
+  }
+  if (!a.given("--threads")) {  // candidates are trained side by side
+    options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
   if (!a.lags.empty()) {
     const std::size_t colon = a.lags.find(':');

@@ -67,7 +67,7 @@ Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dyna
     const Problem half(halves.front().training, spec_);
     const FittedCandidate linear = fit_linear_candidate(half, judged.choice.linear, options_);
     const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_,
-                                                    {.iterations = options_.iterations, .coarse = true});
+                                                    {.iterations = options_.iterations, .coarse = true, .threads = options_.threads});
     forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed,
                        ssm::Detail::kDistribution);
   } catch (const NumericalError&) {  // the blocks left out must do
@@ -176,7 +176,7 @@ FittedCandidate StructureSearch::fit_all_rows(JudgedStructure& chosen, const Jud
     chosen = linear;
   }
   return fit_candidate(whole_, chosen.choice, linear_of(0, chosen.choice.linear), spec_, options_,
-                       {.iterations = options_.iterations});
+                       {.iterations = options_.iterations, .threads = options_.threads});
 }
 
 ssm::Model StructureSearch::assemble(const FoundStructures& found, const StructureSearch& judge) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/core/parallel.hpp"
 #include "gpilot/identify/structure_search.hpp"
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/inference/start.hpp"
@@ -62,17 +63,11 @@ std::string key_of(const LinearChoice& c) {
 
 }  // namespace
 
-void StructureSearch::report(const std::string& stage, double fraction) const {
+void StructureSearch::report(const std::string& stage, double fraction) {
   if (options_.on_progress) {
+    const std::scoped_lock one_at_a_time(report_mutex_);
     options_.on_progress({stage, fraction, 0.0});
   }
-}
-
-const Problem& StructureSearch::problem(std::size_t k) {
-  while (problems_.size() < k) {
-    problems_.emplace_back(quarters_[problems_.size()].training, spec_);
-  }
-  return k == 0 ? whole_ : problems_[k - 1];
 }
 
 Index StructureSearch::rows() const {
@@ -83,8 +78,10 @@ Index StructureSearch::rows() const {
   return sum;
 }
 
-/// Linear models are fitted once for each problem (0: the whole) and kept.
+/// Linear models are fitted once for each problem (0: the whole) and kept. Candidates that are trained side by side need
+/// the same ones: whoever comes second waits.
 const FittedCandidate& StructureSearch::linear_of(std::size_t k, const LinearChoice& choice) {
+  const std::scoped_lock fitted_once(linear_mutex_);
   const auto key = std::pair(k, key_of(choice));
   auto found = linear_models_.find(key);
   if (found == linear_models_.end()) {
@@ -198,7 +195,8 @@ void StructureSearch::race(std::vector<JudgedStructure>& candidates) {
   }
   for (std::size_t k = 0; k < quarters_.size(); ++k) {
     const double best = std::min_element(candidates.begin(), candidates.end(), less)->judgement;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
+    for_each_task(static_cast<Index>(candidates.size()), options_.threads, [&](Index task, Index /*worker*/) {
+      const auto i = static_cast<std::size_t>(task);
       report(candidates[i].choice.name(), static_cast<double>(k * candidates.size() + i) /
                                               static_cast<double>(quarters_.size() * candidates.size()));
       if (k > 0 && candidates[i].judgement > kOutOfRace * best) {
@@ -206,7 +204,7 @@ void StructureSearch::race(std::vector<JudgedStructure>& candidates) {
       } else {
         judge_by(k, candidates[i]);
       }
-    }
+    });
   }
 }
 
@@ -324,10 +322,13 @@ std::vector<JudgedStructure> StructureSearch::screen(const JudgedStructure& line
     std::erase_if(trained, [](const JudgedStructure& j) { return std::isinf(j.judgement); });
   };
   const auto fit_all = [&](bool to_the_end, double from) {
-    for (std::size_t k = 0; k < trained.size() && !stopped(); ++k) {
-      report("Gaussian processes", from + 0.5 * static_cast<double>(k) / static_cast<double>(trained.size()));
-      fit_in_sample(trained[k], to_the_end);
-    }
+    const auto count = static_cast<Index>(trained.size());
+    for_each_task(count, options_.threads, [&](Index k, Index /*worker*/) {
+      if (!stopped()) {
+        report("Gaussian processes", from + 0.5 * static_cast<double>(k) / static_cast<double>(count));
+        fit_in_sample(trained[static_cast<std::size_t>(k)], to_the_end);
+      }
+    });
   };
   if (trained.size() > kScreened) {
     fit_all(false, 0.0);

@@ -141,7 +141,7 @@ void train(const Problem& problem, const ssm::ModelSpec& spec, const IdentifyOpt
   ssm::Elbo elbo(c.structure, series,
                  gp::make_nodes(coarse ? gp::NodeRule::kCubature3 : spec.nodes, c.structure.states, spec.node_points,
                                 options.seed),
-                 options.threads);
+                 effort.threads);
   inference::BoundOptimiser optimiser(elbo, priors, std::move(free), p, std::move(q));
   optimiser.on_evaluation([&options](double /*objective*/) { return options.stop == nullptr || !*options.stop; });
   optimiser.polish(effort.iterations, 1e-5);

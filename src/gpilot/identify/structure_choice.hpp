@@ -49,6 +49,8 @@ struct Effort {
   /// Nodes of degree 3 for three and more states, where the model's own are chosen by themselves: smoothed states are
   /// sharp, so that a candidate errs alike, for a third of the time. For candidates, not for the model that is kept.
   bool coarse = false;
+  /// For the rows of one candidate. Candidates that are trained side by side take one each.
+  int threads = 1;
 };
 
 /// Trains a choice. `linear` is the linear model of the same data that a Gaussian process starts from.

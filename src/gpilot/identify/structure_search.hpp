@@ -1,9 +1,9 @@
 #pragma once
 
-#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +41,9 @@ class StructureSearch {
   StructureSearch(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options)
       : data_(data), spec_(spec), options_(options), whole_(data, spec), quarters_(quarter_folds(data)) {
     unit_ = whole_.scaling.output_scale;
+    for (const Fold& quarter : quarters_) {
+      problems_.emplace_back(quarter.training, spec);
+    }
   }
 
   FoundStructures choose();
@@ -48,10 +51,10 @@ class StructureSearch {
   ssm::Model assemble(const FoundStructures& found, const StructureSearch& judge);
 
  private:
-  void report(const std::string& stage, double fraction) const;
+  void report(const std::string& stage, double fraction);
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   const FittedCandidate& linear_of(std::size_t k, const LinearChoice& choice);
-  const Problem& problem(std::size_t k);
+  const Problem& problem(std::size_t k) const { return k == 0 ? whole_ : problems_[k - 1]; }
   std::vector<LinearChoice> linear_choices();
   std::vector<double> radii_for(const LinearChoice& fitted);
   double in_sample_error(const ssm::Dynamics& dynamics, Index draws = kValidationDraws) const;
@@ -75,8 +78,10 @@ class StructureSearch {
   const IdentifyOptions& options_;
   Problem whole_;
   std::vector<Fold> quarters_;
-  std::deque<Problem> problems_;                                                  ///< of the folds, once asked for
-  Vector unit_;                                                                   ///< [E]
+  std::vector<Problem> problems_;  ///< of the folds
+  Vector unit_;                    ///< [E]
+  std::mutex report_mutex_;
+  std::mutex linear_mutex_;
   std::map<std::pair<std::size_t, std::string>, FittedCandidate> linear_models_;  ///< by problem and choice
   std::vector<JudgedStructure> judged_;
 };

@@ -300,6 +300,17 @@ TEST(Identify, SameSeedSameBits) {
   EXPECT_TRUE(same(identify(data, columns(), options).gp, identify(data, columns(), options).gp));
 }
 
+TEST(Identify, SameBitsForAnyNumberOfThreads) {
+  const ssm::Dataset data{recording(120, true, 11)};
+  const auto with = [&](int threads) {
+    return identify(data, columns(), {.states = 3, .iterations = 10, .threads = threads});
+  };
+  const ssm::Model one = with(1);
+  const ssm::Model three = with(3);
+  EXPECT_EQ(one.report.message, three.report.message);
+  EXPECT_TRUE(same(one.gp, three.gp));
+}
+
 TEST(Identify, SeveralRecordingsWithOffsets) {
   ssm::Dataset data;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
