@@ -79,7 +79,10 @@ tidy: deps-build deps-ci ## clang-tidy against the stored counts (ci/tidy-baseli
 	@JOBS=$(JOBS) ci/tidy.sh
 
 asan: ## unit tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory test PRESET=asan TEST_TARGET=unit_tests CTEST_ARGS="-L unit $(CTEST_ARGS)"
+	@$(MAKE) --no-print-directory build/asan/build.ninja
+	@cmake --build build/asan --parallel $(JOBS) --target unit_tests
+	@JOBS=$(JOBS) ci/shards.sh build/asan/bin/gpilot_unit_tests
+	@ctest --test-dir build/asan --output-on-failure --no-tests=error --parallel $(JOBS) -R '^fuzz_corpus'
 
 tsan: ## tests with "Thread" in their name under ThreadSanitizer; builds only those
 	@$(MAKE) --no-print-directory test PRESET=tsan TEST_TARGET=gpilot_unit_tests CTEST_ARGS="-R Thread $(CTEST_ARGS)"

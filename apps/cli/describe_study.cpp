@@ -88,10 +88,21 @@ void print_set_aside(const Study& study) {
   if (voided + absurd > 0) {
     fmt::print("            {} voided, {} not plausible: kept, but not learned from\n", voided, absurd);
   }
+  if (const Index corrected = std::ranges::count(study.corrections(), false, &study::CorrectionRecord::voids);
+      corrected > 0) {
+    fmt::print("            {} correction(s); what was told before is on record\n", corrected);
+  }
   if (const Index random = std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.fallback; });
       random > 0) {
     fmt::print("            {} under a random control, since training or choosing had failed\n", random);
   }
+}
+
+/// What a step's line says of the newest correction of it, if that told it anew.
+std::string correction_words(const Study& study, Index step) {
+  const auto& all = study.corrections();
+  const auto newest = std::find_if(all.rbegin(), all.rend(), [&](const auto& c) { return c.step == step; });
+  return newest == all.rend() || newest->voids ? "" : fmt::format("  corrected {}: {}", newest->made_at, newest->why);
 }
 
 void print_position(const Study& study) {
@@ -171,7 +182,8 @@ void print_study(const Study& study, Index newest_steps) {
   fmt::print("\n{}\n", step_heading(config));
   const auto total = static_cast<Index>(study.steps().size());
   for (Index i = std::max<Index>(0, total - newest_steps); i < total; ++i) {
-    fmt::print("{}\n", step_line(config, study.steps()[static_cast<std::size_t>(i)]));
+    const StepRecord& step = study.steps()[static_cast<std::size_t>(i)];
+    fmt::print("{}{}\n", step_line(config, step), correction_words(study, step.id));
   }
 }
 

@@ -66,6 +66,9 @@ expect_refused "other values are a correction" tell hand.study --step 3 --y 0.2
 expect_refused "goes with --correct" tell hand.study --step 3 --y 0.2 --why x
 "$program" tell hand.study --step 3 --y 0.2 --correct --why "found it" >tell.txt
 expect_line "step 3: corrected; what was told before stays on record" tell.txt
+"$program" show hand.study >show.txt
+expect_line "1 correction(s); what was told before is on record" show.txt
+expect_line ": found it" show.txt
 "$program" export hand.study --json >hand.json
 expect_line '"why": "found it"' hand.json
 expect_refused "status is 'unknown', so that nothing is learned from it" void hand.study --step 2 --why x

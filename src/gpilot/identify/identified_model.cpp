@@ -66,8 +66,9 @@ Vector StructureSearch::calibrate(const JudgedStructure& judged, const ssm::Dyna
   try {
     const Problem half(halves.front().training, spec_);
     const FittedCandidate linear = fit_linear_candidate(half, judged.choice.linear, options_);
-    const FittedCandidate candidate = fit_candidate(half, judged.choice, linear, spec_, options_,
-                                                    {.iterations = options_.iterations, .coarse = true, .threads = options_.threads});
+    const FittedCandidate candidate =
+        fit_candidate(half, judged.choice, linear, spec_, options_,
+                      {.iterations = options_.iterations, .coarse = true, .threads = options_.threads});
     forward = validate(spec_, half.scaling, candidate.dynamics, data_, halves.front(), unit_, options_.seed,
                        ssm::Detail::kDistribution);
   } catch (const NumericalError&) {  // the blocks left out must do

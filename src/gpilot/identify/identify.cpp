@@ -78,8 +78,8 @@ Index StructureSearch::rows() const {
   return sum;
 }
 
-/// Linear models are fitted once for each problem (0: the whole) and kept. Candidates that are trained side by side need
-/// the same ones: whoever comes second waits.
+/// Linear models are fitted once for each problem (0: the whole) and kept. Candidates that are trained side by side
+/// need the same ones: whoever comes second waits.
 const FittedCandidate& StructureSearch::linear_of(std::size_t k, const LinearChoice& choice) {
   const std::scoped_lock fitted_once(linear_mutex_);
   const auto key = std::pair(k, key_of(choice));
@@ -371,45 +371,6 @@ FoundStructures StructureSearch::choose() {
     }
   }
   return {std::move(chosen), std::move(linear)};
-}
-
-std::string_view name(StateKind kind) {
-  switch (kind) {
-    case StateKind::kAuto:
-      return "auto";
-    case StateKind::kLinear:
-      return "linear";
-    case StateKind::kDelay:
-      return "delay";
-    case StateKind::kSubspace:
-      return "subspace";
-  }
-  return "";
-}
-
-StateKind state_kind_from_name(std::string_view text) {
-  for (const StateKind kind : {StateKind::kAuto, StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
-    if (text == name(kind)) {
-      return kind;
-    }
-  }
-  throw InputError(fmt::format("unknown structure '{}': expected auto, linear, delay or subspace", text));
-}
-
-void IdentifyOptions::validate() const {
-  const auto within = [](const char* field, Index value, Index lowest, Index highest) {
-    if (value < lowest || value > highest) {
-      throw InputError(fmt::format("{}: {}, expected {} to {}", field, value, lowest, highest));
-    }
-  };
-  constexpr Index kMostDelay = 1000;
-  within("states", states, 1, ssm::kMaxStates);
-  within("order", order.value_or(1), 1, ssm::kMaxStates);
-  within("dead-time", dead_time.value_or(0), 0, kMostDelay);
-  within("output-lags", output_lags.value_or(1), 1, ssm::kMaxStates);
-  within("input-lags", input_lags.value_or(0), 0, kMostDelay);
-  within("iterations", iterations, 1, std::numeric_limits<int>::max());
-  within("threads", threads, 1, std::numeric_limits<int>::max());
 }
 
 ssm::Model identify(const ssm::Dataset& data, const ssm::ModelSpec& spec, const IdentifyOptions& options) {
