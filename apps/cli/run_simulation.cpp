@@ -235,8 +235,8 @@ class Record {
 }
 
 /// What the criterion of a strategy is measured in.
-std::string_view criterion_unit(std::string_view strategy) {
-  if (strategy == "imse" || strategy == "auto") {
+std::string_view criterion_unit(std::string_view strategy, bool has_region) {
+  if (strategy == "imse" || (strategy == "auto" && has_region)) {
     return "reduction of the model's mean variance where it will be used, scaled units";
   }
   return strategy == "local" ? "minus the mean squared distance from the point aimed at, scaled units" : "nats";
@@ -249,7 +249,7 @@ void print_units(std::FILE* stream, const System& system, const TrialOptions& op
              is_map ? "of the learned function, in the units of the data"
                     : "of free runs, in standard deviations of the test outputs");
   if (!options.explore.strategy.starts_with("rand")) {
-    fmt::print(stream, "; criterion: {}", criterion_unit(options.explore.strategy));
+    fmt::print(stream, "; criterion: {}", criterion_unit(options.explore.strategy, !options.explore.region.empty()));
   }
   fmt::print(stream, "\n");
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares strategies on the third-party systems: compare.sh development|held-back|NAME.. OUT [OPTIONS OF gpilot compare].
-# OUT/NAME is the comparison of each system; the same command goes on where it was interrupted. GPILOT names the program.
+# OUT/NAME is the comparison of each system; the same command goes on where it was interrupted. GPILOT names the program,
+# STRATEGIES other strategies than those of docs/results/trust.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 gpilot=${GPILOT:-build/release/bin/gpilot}
@@ -17,5 +18,5 @@ mkdir -p "$out"
 for system in "${systems[@]}"; do
   rig="build/third_party/bin/python benchmarks/third_party/third_party_rig.py $system --seed {seed}"
   "$gpilot" compare "benchmarks/third_party/$system.toml" --rig "$rig" --test-rig "$rig" \
-    --strategies random,randext,prbs,multisine,latmi,auto "$@" -o "$out/$system"
+    --strategies "${STRATEGIES:-random,randext,prbs,multisine,latmi,auto}" "$@" -o "$out/$system"
 done

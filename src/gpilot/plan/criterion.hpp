@@ -52,6 +52,8 @@ struct DecisionContext {
   double beyond_range(VectorRef outputs) const;
   /// Whether any output has a limit.
   bool limited() const { return limits != nullptr && limits->any(); }
+  /// [D] process variances that plans count on: less than the model's, unless limits are to be kept.
+  Vector planned_process_variance() const;
 };
 
 /// What a control would teach: the larger, the more.

@@ -73,10 +73,11 @@ void add_stretch(const DecisionContext& context, const Stretch& stretch, Index k
   auto noise = past.noise.block(E * row, E * row, E * (H + 1), E * (H + 1));
   noise = start * x0.sd.cwiseAbs2().asDiagonal() * start.transpose();
   noise.diagonal() += p.log_r.array().exp().matrix().replicate(H + 1, 1);
+  const Vector process_variance = context.planned_process_variance();
   for (Index d = 0; d < D; ++d) {
     const auto to_row = response.middleCols(d * H, H);
     past.response[static_cast<std::size_t>(d)].block(E * (row + 1), k, E * H, H) = to_row;
-    noise.bottomRightCorner(E * H, E * H).noalias() += transition.process_variance()(d) * to_row * to_row.transpose();
+    noise.bottomRightCorner(E * H, E * H).noalias() += process_variance(d) * to_row * to_row.transpose();
   }
 }
 

@@ -6,10 +6,17 @@
 
 namespace gpilot::plan {
 
-double InformationGain::value(const RollOut& /*paths*/, Index /*n*/, const PlannedOutputs& outputs) {
+double InformationGain::value(const RollOut& paths, Index n, const PlannedOutputs& outputs) {
+  const Index H = paths.horizon();
   linalg::cholesky(outputs.noise, chol_, "covariance of planned outputs given the function");
   const double known = linalg::log_determinant(chol_);
-  sum_ = outputs.noise + outputs.signal;
+  const Vector worth = paths.worth(n);
+  sum_ = outputs.noise;
+  for (std::size_t g = 0; g < outputs.V.size(); ++g) {
+    response_.noalias() = outputs.response.middleCols(paths.transition().row_states()[g] * H, H) * worth.asDiagonal();
+    scratch_.noalias() = response_ * outputs.V[g];
+    sum_.noalias() += scratch_ * response_.transpose();
+  }
   linalg::cholesky(sum_, chol_, "covariance of planned outputs");
   return 0.5 * (linalg::log_determinant(chol_) - known);
 }

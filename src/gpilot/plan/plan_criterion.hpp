@@ -20,13 +20,14 @@ class PlanCriterion {
 
 /// I(y_{1..H}; f) = 1/2 log det(noise + signal) / det(noise): joint information of the planned outputs about the
 /// transition function. The covariance among the points of the path counts what they tell twice once only; the noise is
-/// that of the outputs, so that an unobserved state teaches as much as reaches them.
+/// that of the outputs, so that an unobserved state teaches as much as reaches them. Points of the path beyond the
+/// range of the outputs earn nothing: there f counts as known.
 class InformationGain : public PlanCriterion {
  public:
   double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) override;
 
  private:
-  Matrix sum_, chol_;
+  Matrix sum_, chol_, response_, scratch_;
 };
 
 /// Entropy of the function along the path (Buisson-Fenet et al. 2020, with a horizon): sum_d 1/2 log det(I + V_d /

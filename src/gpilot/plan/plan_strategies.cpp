@@ -12,6 +12,7 @@ namespace gpilot::plan {
 Choice plan_information(const DecisionContext& context);
 Choice plan_entropy(const DecisionContext& context);
 Choice plan_reference_variance(const DecisionContext& context);
+Choice plan_recommended(const DecisionContext& context);
 Choice plan_local(const DecisionContext& context);
 
 namespace {
@@ -97,6 +98,17 @@ Choice plan_reference_variance(const DecisionContext& context) {
   return choice;
 }
 
+Choice plan_recommended(const DecisionContext& context) {
+  if (context.region != nullptr) {
+    return plan_reference_variance(context);
+  }
+  const Posteriors uncertainty = function_uncertainty(context);
+  InformationGain criterion;
+  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
+  choice.reference_sd = std::sqrt(make_reference(context, uncertainty).variance);
+  return choice;
+}
+
 Choice plan_local(const DecisionContext& context) {
   const Posteriors uncertainty = function_uncertainty(context);
   const Reference reference = make_reference(context, uncertainty);
@@ -109,7 +121,8 @@ Choice plan_local(const DecisionContext& context) {
 
 Vector plan_values(std::string_view strategy, const DecisionContext& context, MatrixRef plans) {
   const Posteriors uncertainty = function_uncertainty(context);
-  if (strategy == "infogain") {
+  const bool is_auto = strategy == "auto";
+  if (strategy == "infogain" || (is_auto && context.region == nullptr)) {
     InformationGain criterion;
     return values_of(context, uncertainty, criterion, plans);
   }
@@ -117,7 +130,7 @@ Vector plan_values(std::string_view strategy, const DecisionContext& context, Ma
     PathEntropy criterion;
     return values_of(context, uncertainty, criterion, plans);
   }
-  if (strategy == "imse" || strategy == "auto") {
+  if (strategy == "imse" || is_auto) {
     const Reference reference = make_reference(context, uncertainty);
     ReferenceVariance criterion(reference);
     return values_of(context, uncertainty, criterion, plans);

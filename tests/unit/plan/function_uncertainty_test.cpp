@@ -62,7 +62,7 @@ std::vector<Matrix> brute_force(const DecisionContext& context, const Matrix& fu
   const auto G = static_cast<Index>(s.gp_rows().size());
   const Index T = series.transitions();
   const Index E = s.outputs;
-  const Vector q = transition.parameters().log_q.array().exp();
+  const Vector q = context.planned_process_variance();
   const Vector r = transition.parameters().log_r.array().exp();
   Matrix X(T + further.rows(), s.inputs());
   Matrix to_function = Matrix::Zero(E * series.rows(), G * T);

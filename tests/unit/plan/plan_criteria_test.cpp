@@ -84,7 +84,7 @@ class PlanValue : public testing::TestWithParam<std::size_t> {
     }
     result.function = test::block_diagonal(V);
     result.outputs_function = to_function * result.function;
-    const Vector q = transition.parameters().log_q.array().exp();
+    const Vector q = context_.planned_process_variance();
     const Vector r = transition.parameters().log_r.array().exp();
     result.outputs = to_start * context_.belief.covariance * to_start.transpose() +
                      to_noise * q.replicate(kHorizon, 1).asDiagonal() * to_noise.transpose() +

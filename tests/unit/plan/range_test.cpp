@@ -6,6 +6,7 @@
 
 #include "gpilot/plan/function_uncertainty.hpp"
 #include "gpilot/plan/plan_criterion.hpp"
+#include "gpilot/plan/planner.hpp"
 #include "gpilot/plan/reference.hpp"
 #include "gpilot/plan/roll_out.hpp"
 #include "support/random_context.hpp"
@@ -61,6 +62,32 @@ TEST_F(RangeTest, PointsOfAPathAreWorthLessBeyondItAndEarnNothingFarOut) {
   range_ = {Vector::Constant(1, 50.0), Vector::Constant(1, 51.0)};  // nobody will ever be there
   EXPECT_LT(paths.worth(0).maxCoeff(), 1e-10);
   EXPECT_LT(value(paths), 1e-10 * everywhere);
+}
+
+TEST_F(RangeTest, InformationBeyondItEarnsNothing) {
+  RollOut paths = path();
+  InformationGain criterion;
+  const double everywhere = criterion.value(paths, 0, paths.outputs(0));
+  EXPECT_GT(everywhere, 0.0);
+  range_ = {Vector::Constant(1, 50.0), Vector::Constant(1, 51.0)};
+  EXPECT_LT(criterion.value(paths, 0, paths.outputs(0)), 1e-10 * everywhere);
+}
+
+TEST_F(RangeTest, PlansCountOnLessProcessNoiseUnlessLimitsAreToBeKept) {
+  const Vector noise = context_.transition.process_variance();
+  EXPECT_EQ(context_.planned_process_variance(), noise / 16.0);
+  const OutputLimits limits{.low = Vector::Constant(1, -1.0), .high = Vector::Constant(1, 1.0)};
+  context_.limits = &limits;
+  EXPECT_EQ(context_.planned_process_variance(), noise);
+}
+
+TEST_F(RangeTest, WhatWeRecommendIsInformationOrTheReferenceOfADeclaredRegion) {
+  const Matrix plans = Matrix::Constant(kHorizon, 2, 0.5);
+  EXPECT_EQ(plan_values("auto", context_, plans), plan_values("infogain", context_, plans));
+  const Box region{Vector::Constant(3, -1.0), Vector::Constant(3, 1.0)};
+  context_.region = &region;
+  EXPECT_EQ(plan_values("auto", context_, plans), plan_values("imse", context_, plans));
+  EXPECT_NE(plan_values("auto", context_, plans), plan_values("infogain", context_, plans));
 }
 
 TEST_F(RangeTest, TheStepThatLeavesItIsWorthLessToo) {

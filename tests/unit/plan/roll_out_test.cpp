@@ -99,7 +99,8 @@ TEST(RollOut, ResponseIsWhatAKickOnTheWayDoes) {
   }
 }
 
-/// cov(y_s, y_t) = C P_s (F_{t-1} .. F_s)^T C^T for s <= t, with P_{t+1} = F P F^T + L^-1 Q L^-T.
+/// cov(y_s, y_t) = C P_s (F_{t-1} .. F_s)^T C^T for s <= t, with P_{t+1} = F P F^T + L^-1 Q L^-T, Q as plans count on
+/// it.
 TEST(RollOut, NoiseIsThatOfTheStatesRecursion) {
   for (const auto& options : kCases) {
     Path path(options);
@@ -109,9 +110,11 @@ TEST(RollOut, NoiseIsThatOfTheStatesRecursion) {
     const Matrix X = path.points(2);
     Matrix expected = Matrix::Zero(E * kHorizon, E * kHorizon);
     Matrix covariance = path.context.belief.covariance;
+    const Matrix Q = transition.left_inverse() * path.context.planned_process_variance().asDiagonal() *
+                     transition.left_inverse().transpose();
     for (Index s = 0; s < kHorizon; ++s) {
       const Matrix F = test::step_slope(transition, X.row(s).transpose());
-      covariance = Matrix(F * covariance * F.transpose() + transition.process_covariance());
+      covariance = Matrix(F * covariance * F.transpose() + Q);
       Matrix later = covariance;
       for (Index t = s; t < kHorizon; ++t) {
         const Matrix together = p.C * later * p.C.transpose();
