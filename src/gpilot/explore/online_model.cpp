@@ -57,7 +57,7 @@ OnlineModel::OnlineModel(std::shared_ptr<const ssm::Model> model, const Box& box
   if (!options.region.empty()) {
     region_ = scaled_region(*model_, options.region, scaled_box_);
   }
-  range_ = scaled_output_range(*model_, options.region);
+  range_ = scaled_range(*model_, options.region);
   if (options.slew.size() > 0 && options.slew.array().isFinite().any()) {
     slew_ = options.slew.cwiseQuotient(s.control_scale);
   }

@@ -122,12 +122,13 @@ Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region
   return result;
 }
 
-Box scaled_output_range(const ssm::Model& model, const std::vector<ssm::Range>& region) {
+Box scaled_range(const ssm::Model& model, const std::vector<ssm::Range>& region) {
   const ssm::ModelSpec& spec = model.spec;
   const ssm::Scaling& s = model.scaling;
   const auto E = static_cast<Index>(spec.outputs.size());
   constexpr double kAnywhere = std::numeric_limits<double>::infinity();
-  Box result{Vector::Constant(E, -kAnywhere), Vector::Constant(E, kAnywhere)};
+  const auto D = static_cast<Index>(spec.states.size());
+  Box result{Vector::Constant(E + D, -kAnywhere), Vector::Constant(E + D, kAnywhere)};
   const Vector turns = spec.turns();
   for (Index e = 0; e < E; ++e) {
     const std::string& output = spec.outputs[static_cast<std::size_t>(e)];
@@ -145,6 +146,19 @@ Box scaled_output_range(const ssm::Model& model, const std::vector<ssm::Range>& 
     if (turns(e) == 0.0) {
       result.low(e) = (range->low - s.output_offset(e)) / s.output_scale(e);
       result.high(e) = (range->high - s.output_offset(e)) / s.output_scale(e);
+    }
+  }
+  for (Index d = 0; d < D; ++d) {
+    const std::string& state = spec.states[static_cast<std::size_t>(d)];
+    if (std::ranges::find(spec.angles, state) != spec.angles.end()) {
+      continue;
+    }
+    for (const std::vector<ssm::Range>* ranges : {&region, &spec.ranges}) {
+      if (const auto range = std::ranges::find(*ranges, state, &ssm::Range::name); range != ranges->end()) {
+        result.low(E + d) = (range->low - s.state_offset(d)) / s.state_scale(d);
+        result.high(E + d) = (range->high - s.state_offset(d)) / s.state_scale(d);
+        break;
+      }
     }
   }
   return result;

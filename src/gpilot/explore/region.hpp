@@ -24,8 +24,8 @@ void check_region(const ssm::ModelSpec& spec, const std::vector<ssm::Range>& reg
 /// not named the whole of `box`, which is in scaled units.
 Box scaled_region(const ssm::Model& model, const std::vector<ssm::Range>& region, const Box& box);
 
-/// Where outputs are meant to be [E], scaled units: as the region says, otherwise their declared range, otherwise
-/// anywhere. An angle may always turn.
-Box scaled_output_range(const ssm::Model& model, const std::vector<ssm::Range>& region);
+/// Where outputs and states are meant to be [E + D], scaled units: as the region says, otherwise their declared range,
+/// otherwise anywhere. An angle may always turn.
+Box scaled_range(const ssm::Model& model, const std::vector<ssm::Range>& region);
 
 }  // namespace gpilot::explore

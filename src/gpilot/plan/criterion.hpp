@@ -41,15 +41,15 @@ struct DecisionContext {
   const Vector* slew = nullptr;           ///< [P] largest change from one control to the next, or null
   const Box* region = nullptr;            ///< of (x, c) where the model will be used, or null
   const Matrix* previous_plan = nullptr;  ///< [.. x P] what is left of it, this row's control first, or null
-  const Box* range = nullptr;             ///< [E] where outputs are meant to be; infinite: anywhere; null: all of them
+  const Box* range = nullptr;  ///< [E + D] where outputs and states are meant to be; infinite or null: anywhere
 
   ModelMemo* memo = nullptr;                ///< of the model, or null
   const std::atomic<bool>* stop = nullptr;  ///< when it becomes true, the search for a plan ends with Cancelled
 
   /// Of the controls after the first.
   const Box& later_box() const { return whole_box != nullptr ? *whole_box : box; }
-  /// How far outputs [E] lie beyond their range, the farthest of them; 0 within it.
-  double beyond_range(VectorRef outputs) const;
+  /// How far a state [D] or its outputs lie beyond their ranges, the farthest of them; 0 within all.
+  double beyond_range(VectorRef state) const;
   /// Whether any output has a limit.
   bool limited() const { return limits != nullptr && limits->any(); }
   /// [D] process variances that plans count on: less than the model's, unless limits are to be kept.

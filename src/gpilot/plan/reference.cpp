@@ -75,7 +75,6 @@ Matrix region_points(const Box& region, Index count) {
 Matrix roll_out_points(const DecisionContext& context, Index count) {
   const ssm::Transition& transition = context.transition;
   const ssm::Structure& s = transition.structure();
-  const ssm::Parameters& p = transition.parameters();
   const Matrix controls = expected_controls(context);
   Matrix X(kRuns, s.inputs());
   X.leftCols(s.states) = s.x0_mean.transpose().replicate(kRuns, 1);
@@ -90,7 +89,7 @@ Matrix roll_out_points(const DecisionContext& context, Index count) {
       const auto run = static_cast<std::size_t>(n);
       // False for NaN. The start of a run always counts, so there is at least one point.
       near[run] = t == 0 || (near[run] && (X.row(n).head(s.states).array().abs() <= ssm::kFarthestReference).all() &&
-                             context.beyond_range(p.C * X.row(n).head(s.states).transpose() + p.d) <= 0.0);
+                             context.beyond_range(X.row(n).head(s.states).transpose()) <= 0.0);
       if (near[run]) {
         all.row(found++) = X.row(n);
       }

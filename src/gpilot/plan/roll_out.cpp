@@ -25,8 +25,14 @@ constexpr double kPlannedNoise = 1.0 / 16.0;
 
 }  // namespace
 
-double DecisionContext::beyond_range(VectorRef outputs) const {
-  return range == nullptr ? 0.0 : (outputs - range->high).cwiseMax(range->low - outputs).cwiseMax(0.0).maxCoeff();
+double DecisionContext::beyond_range(VectorRef state) const {
+  if (range == nullptr) {
+    return 0.0;
+  }
+  const ssm::Parameters& p = transition.parameters();
+  Vector all(p.d.size() + state.size());
+  all << p.C * state + p.d, state;
+  return (all - range->high).cwiseMax(range->low - all).cwiseMax(0.0).maxCoeff();
 }
 
 Vector DecisionContext::planned_process_variance() const {
@@ -158,11 +164,12 @@ void RollOut::advance(Index t) {
 }
 
 Vector RollOut::worth(Index n) const {
-  const ssm::Parameters& p = transition_.parameters();
   Vector worth(H_);
-  double before = context_.beyond_range(p.C * belief_.mean + p.d);
+  double before = context_.beyond_range(belief_.mean);
   for (Index t = 0; t < H_; ++t) {
-    const double after = context_.beyond_range(Y_.row(t * N_ + n).transpose());
+    const bool is_last = t + 1 == H_;
+    const double after = context_.beyond_range(is_last ? Vector(x_.row(n).transpose())
+                                                       : Vector(X_.row((t + 1) * N_ + n).head(D_).transpose()));
     worth(t) = std::exp(-kLossBeyondRange * std::max(before, after));
     before = after;
   }

@@ -62,20 +62,34 @@ TEST(Region, OutputsAreMeantToBeWhereItOrTheirRangeSays) {
   model.scaling = ssm::make_scaling(model.spec, {{Matrix::Zero(3, 1), Matrix::Zero(3, 2)}});
   const ssm::Scaling& s = model.scaling;
   const auto in_user_units = [&](const Vector& scaled) {
-    return Vector(s.output_offset + s.output_scale.cwiseProduct(scaled));
+    return Vector(s.output_offset + s.output_scale.cwiseProduct(scaled.head(s.output_scale.size())));
   };
   const std::string angle = model.spec.outputs[0];
   const ssm::Range declared = *std::ranges::find(model.spec.ranges, angle, &ssm::Range::name);
-  Box range = scaled_output_range(model, {});
+  Box range = scaled_range(model, {});
   EXPECT_NEAR(in_user_units(range.low)(0), declared.low, 1e-12);
   EXPECT_NEAR(in_user_units(range.high)(0), declared.high, 1e-12);
-  range = scaled_output_range(model, {{model.spec.states[0], 3.0, 3.3}});  // the state that it measures
+  range = scaled_range(model, {{model.spec.states[0], 3.0, 3.3}});  // the state that it measures
   EXPECT_NEAR(in_user_units(range.low)(0), 3.0, 1e-12);
   EXPECT_NEAR(in_user_units(range.high)(0), 3.3, 1e-12);
   std::erase_if(model.spec.ranges, [&](const ssm::Range& r) { return r.name == angle; });
-  range = scaled_output_range(model, {});
+  range = scaled_range(model, {});
   EXPECT_TRUE(std::isinf(range.low(0)));
   EXPECT_TRUE(std::isfinite(range.low(1)));
+}
+
+TEST(Region, LatentStatesAreMeantToBeInTheirRangesToo) {
+  ssm::Model model;
+  model.spec = trials::model_spec(*systems::make_system("pendulum"));
+  model.spec.ranges = {{"th_dot", -2.0, 3.0}};
+  model.scaling = ssm::make_scaling(model.spec, {{Matrix::Zero(3, 1), Matrix::Zero(3, 1)}});
+  const Box range = scaled_range(model, {});
+  EXPECT_TRUE(std::isinf(range.high(0)));  // the output
+  EXPECT_TRUE(std::isinf(range.high(1)));  // the angle, which it measures
+  const double offset = model.scaling.state_offset(1);
+  const double scale = model.scaling.state_scale(1);
+  EXPECT_NEAR(offset + scale * range.low(2), -2.0, 1e-12);
+  EXPECT_NEAR(offset + scale * range.high(2), 3.0, 1e-12);
 }
 
 }  // namespace

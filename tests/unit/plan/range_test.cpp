@@ -42,16 +42,28 @@ class RangeTest : public ::testing::Test {
   RandomContext random_;
   DecisionContext context_;
   std::vector<gp::PackedPosterior> uncertainty_;
-  Box range_{Vector::Constant(1, -kAnywhere), Vector::Constant(1, kAnywhere)};
+  /// An output, from `low` to `high`, and two states that may be anywhere.
+  static Box output_in(double low, double high) {
+    return {Vector{{low, -kAnywhere, -kAnywhere}}, Vector{{high, kAnywhere, kAnywhere}}};
+  }
+
+  Box range_ = output_in(-kAnywhere, kAnywhere);
 };
 
 TEST_F(RangeTest, BeyondItIsTheDistanceOfTheFarthestOutput) {
-  range_ = {Vector::Constant(1, -1.0), Vector::Constant(1, 2.0)};
-  EXPECT_EQ(context_.beyond_range(Vector::Constant(1, 1.5)), 0.0);
-  EXPECT_DOUBLE_EQ(context_.beyond_range(Vector::Constant(1, 2.5)), 0.5);
-  EXPECT_DOUBLE_EQ(context_.beyond_range(Vector::Constant(1, -4.0)), 3.0);
+  const Vector x{{0.3, -0.4}};
+  const ssm::Parameters& p = context_.transition.parameters();
+  const double y = (p.C * x + p.d)(0);
+  range_ = output_in(y - 1.0, y + 1.0);
+  EXPECT_EQ(context_.beyond_range(x), 0.0);
+  range_ = output_in(y - 1.0, y - 0.5);
+  EXPECT_NEAR(context_.beyond_range(x), 0.5, 1e-12);
+  range_ = output_in(y + 3.0, y + 4.0);
+  EXPECT_NEAR(context_.beyond_range(x), 3.0, 1e-12);
+  range_.low(2) = 4.6;  // the second state
+  EXPECT_NEAR(context_.beyond_range(x), 5.0, 1e-12);
   context_.range = nullptr;
-  EXPECT_EQ(context_.beyond_range(Vector::Constant(1, 1e9)), 0.0);
+  EXPECT_EQ(context_.beyond_range(1e9 * x), 0.0);
 }
 
 TEST_F(RangeTest, PointsOfAPathAreWorthLessBeyondItAndEarnNothingFarOut) {
@@ -59,7 +71,7 @@ TEST_F(RangeTest, PointsOfAPathAreWorthLessBeyondItAndEarnNothingFarOut) {
   EXPECT_EQ(paths.worth(0), Vector::Ones(kHorizon));
   const double everywhere = value(paths);
   EXPECT_GT(everywhere, 0.0);
-  range_ = {Vector::Constant(1, 50.0), Vector::Constant(1, 51.0)};  // nobody will ever be there
+  range_ = output_in(50.0, 51.0);  // nobody will ever be there
   EXPECT_LT(paths.worth(0).maxCoeff(), 1e-10);
   EXPECT_LT(value(paths), 1e-10 * everywhere);
 }
@@ -69,7 +81,7 @@ TEST_F(RangeTest, InformationBeyondItEarnsNothing) {
   InformationGain criterion;
   const double everywhere = criterion.value(paths, 0, paths.outputs(0));
   EXPECT_GT(everywhere, 0.0);
-  range_ = {Vector::Constant(1, 50.0), Vector::Constant(1, 51.0)};
+  range_ = output_in(50.0, 51.0);
   EXPECT_LT(criterion.value(paths, 0, paths.outputs(0)), 1e-10 * everywhere);
 }
 
@@ -95,7 +107,7 @@ TEST_F(RangeTest, TheStepThatLeavesItIsWorthLessToo) {
   const Vector outputs = paths.outputs(0).mean;
   Index farthest = 0;
   const double most = outputs.cwiseAbs().maxCoeff(&farthest);
-  range_ = {Vector::Constant(1, -0.9 * most), Vector::Constant(1, 0.9 * most)};
+  range_ = output_in(-0.9 * most, 0.9 * most);
   const Vector worth = paths.worth(0);
   EXPECT_NEAR(worth(farthest), std::exp(-4.0 * 0.1 * most), 1e-12);
   if (farthest + 1 < kHorizon) {
@@ -116,7 +128,7 @@ TEST_F(RangeTest, TheReferenceStaysWithinIt) {
   const double free = farthest(roll_out_points(context_, 96));
   ASSERT_GT(free, start + 0.2);
   const double limit = 0.5 * (free + start);
-  range_ = {Vector::Constant(1, -limit), Vector::Constant(1, limit)};
+  range_ = output_in(-limit, limit);
   EXPECT_LE(farthest(roll_out_points(context_, 96)), limit);
 }
 
