@@ -4,32 +4,27 @@
 
 #include <limits>
 
+#include "gpilot/core/enum_names.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/ssm/structure.hpp"
 
 namespace gpilot::identify {
 
+namespace {
+
+constexpr EnumNames<StateKind, 4> kStateKinds{{{StateKind::kAuto, "auto"},
+                                               {StateKind::kLinear, "linear"},
+                                               {StateKind::kDelay, "delay"},
+                                               {StateKind::kSubspace, "subspace"}}};
+
+}  // namespace
+
 std::string_view name(StateKind kind) {
-  switch (kind) {
-    case StateKind::kAuto:
-      return "auto";
-    case StateKind::kLinear:
-      return "linear";
-    case StateKind::kDelay:
-      return "delay";
-    case StateKind::kSubspace:
-      return "subspace";
-  }
-  return "";
+  return name_in(kStateKinds, kind);
 }
 
 StateKind state_kind_from_name(std::string_view text) {
-  for (const StateKind kind : {StateKind::kAuto, StateKind::kLinear, StateKind::kDelay, StateKind::kSubspace}) {
-    if (text == name(kind)) {
-      return kind;
-    }
-  }
-  throw InputError(fmt::format("unknown structure '{}': expected auto, linear, delay or subspace", text));
+  return kind_in(kStateKinds, "structure", text);
 }
 
 void IdentifyOptions::validate() const {

@@ -1,9 +1,17 @@
 #include <fmt/format.h>
 
+#include "gpilot/core/enum_names.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/inference/fit.hpp"
 
 namespace gpilot::inference {
+
+namespace {
+
+constexpr EnumNames<Method, 3> kMethods{{{Method::kEm, "em"}, {Method::kLbfgs, "lbfgs"}, {Method::kAdam, "adam"}}};
+constexpr EnumNames<ProcessNoise, 2> kProcessNoises{{{ProcessNoise::kAny, "any"}, {ProcessNoise::kSmall, "small"}}};
+
+}  // namespace
 
 void FitOptions::validate() const {
   const auto at_least = [](const char* field, double value, double lowest) {
@@ -37,34 +45,15 @@ void FitOptions::validate() const {
 }
 
 std::string_view name(Method method) {
-  switch (method) {
-    case Method::kEm:
-      return "em";
-    case Method::kLbfgs:
-      return "lbfgs";
-    case Method::kAdam:
-      return "adam";
-  }
-  return "";
+  return name_in(kMethods, method);
 }
 
 std::string_view name(ProcessNoise noise) {
-  switch (noise) {
-    case ProcessNoise::kAny:
-      return "any";
-    case ProcessNoise::kSmall:
-      return "small";
-  }
-  return "";
+  return name_in(kProcessNoises, noise);
 }
 
 Method method_from_name(std::string_view text) {
-  for (const Method method : {Method::kEm, Method::kLbfgs, Method::kAdam}) {
-    if (text == name(method)) {
-      return method;
-    }
-  }
-  throw InputError(fmt::format("unknown method '{}': expected em, lbfgs or adam", text));
+  return kind_in(kMethods, "method", text);
 }
 
 }  // namespace gpilot::inference

@@ -1,34 +1,26 @@
 #include "gpilot/kernels/stationary.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "gpilot/core/error.hpp"
+#include "gpilot/core/enum_names.hpp"
 
 namespace gpilot::kernels {
 
+namespace {
+
+constexpr EnumNames<Kind, 4> kNames{{{Kind::kSquaredExponential, "se"},
+                                     {Kind::kMatern12, "matern12"},
+                                     {Kind::kMatern32, "matern32"},
+                                     {Kind::kMatern52, "matern52"}}};
+
+}  // namespace
+
 std::string_view name(Kind kind) {
-  switch (kind) {
-    case Kind::kSquaredExponential:
-      return "se";
-    case Kind::kMatern12:
-      return "matern12";
-    case Kind::kMatern32:
-      return "matern32";
-    case Kind::kMatern52:
-      return "matern52";
-  }
-  return "";
+  return name_in(kNames, kind);
 }
 
 Kind kind_from_name(std::string_view text) {
-  for (const Kind kind : kKinds) {
-    if (text == name(kind)) {
-      return kind;
-    }
-  }
-  throw InputError(fmt::format("unknown kernel '{}': expected se, matern12, matern32 or matern52", text));
+  return kind_in(kNames, "kernel", text);
 }
 
 void squared_distances(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& Xs, MatrixRef Zs, MatrixOut R2) {

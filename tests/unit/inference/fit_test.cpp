@@ -259,7 +259,7 @@ TEST(Method, NamesRoundTripAndUnknownOnesAreListed) {
   }
   const std::string message = message_of<InputError>([] { method_from_name("sgd"); });
   EXPECT_NE(message.find("'sgd'"), std::string::npos);
-  EXPECT_NE(message.find("em, lbfgs or adam"), std::string::npos);
+  EXPECT_NE(message.find("em, lbfgs, adam"), std::string::npos);
 }
 
 }  // namespace
