@@ -17,10 +17,12 @@ namespace gpilot::plan {
 namespace {
 
 constexpr Index kLongestHistory = 150;  ///< transitions: the cost is cubic in the outputs that followed them
-// What is unknown allows for a nonlinearity that has not been found yet. All in scaled units, by trial on the home
-// systems: better than without, and a scale of 1.5 was slightly worse than up to 4 (docs/decisions/planning.md).
-constexpr double kLeastSd = 0.1;
-constexpr double kLongestScale = 4.0;
+// What is unknown allows for a nonlinearity that has not been found yet. All in scaled units, in which a box of
+// controls is 3.5 wide, by trial (docs/decisions/planning.md): an sd of .1 to .3 and scales of 1 to 4 are level on most
+// systems. Where controls enter nonlinearly only a short scale of theirs asks for values between the extremes.
+constexpr double kLeastSd = 0.3;
+constexpr double kLongestScale = 4.0;  ///< of states
+constexpr double kLongestControlScale = 1.0;
 constexpr double kLeastLinearSd = 0.1;  ///< by feel, not measured
 
 /// The path that lies behind, linearised: outputs as they answer to f at its points.
@@ -143,7 +145,8 @@ Index physics_row(const ssm::Transition& transition, Index state) {
 
 /// The model's kernel, or a small one where it has none. What a formula may have left out is as much smaller than a
 /// function without one as training takes it to be.
-gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matrix& X, bool has_formula) {
+gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const ssm::Structure& structure, const Matrix& X,
+                                      bool has_formula) {
   const bool stationary = basis.inducing() > 0;
   const double share = has_formula ? std::exp(0.5 * inference::Priors::kPhysicsShift) : 1.0;
   gp::AnchoredKernel kernel{.kind = basis.kind,
@@ -152,6 +155,7 @@ gp::AnchoredKernel exploration_kernel(const gp::InducingBasis& basis, const Matr
                             .length_scales = Vector::Constant(basis.columns(), kLongestScale),
                             .linear_sd = basis.linear_sd.cwiseMax(share * kLeastLinearSd),
                             .anchors = kernels::embedded(basis.angles, X)};
+  kernel.length_scales.segment(structure.states, structure.controls).setConstant(kLongestControlScale);
   if (stationary) {
     kernel.variance = std::max(kernel.variance, basis.variance);
     kernel.length_scales = kernel.length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());
@@ -202,7 +206,8 @@ std::vector<gp::PackedPosterior> given_outputs(const DecisionContext& context) {
   Matrix S = past.noise;
   for (std::size_t g = 0; g < transition.bases().size(); ++g) {
     const Index state = transition.row_states()[g];
-    kernels.push_back(exploration_kernel(transition.bases()[g], past.X, physics_row(transition, state) >= 0));
+    kernels.push_back(
+        exploration_kernel(transition.bases()[g], transition.structure(), past.X, physics_row(transition, state) >= 0));
     add_parameters(transition, state, past.X, kernels.back());
     const Matrix& response = past.response[static_cast<std::size_t>(state)];
     S.noalias() += response * kernels.back().gram() * response.transpose();

@@ -36,11 +36,12 @@ ssm::Series two_sequences(const RandomContext::Options& o) {
 }
 
 /// The model's kernel with what the header promises: at least a small variance, at most a certain length scale.
-Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X, double share = 1.0) {
+Matrix exploration_gram(const gp::InducingBasis& basis, const Matrix& X, Index states, double share = 1.0) {
   const bool stationary = basis.inducing() > 0;
-  const double least = 0.01 * share * share;
+  const double least = 0.09 * share * share;
   const double variance = stationary ? std::max(basis.variance, least) : least;
-  Vector length_scales = Vector::Constant(X.cols(), 4.0);
+  Vector length_scales = Vector::Ones(X.cols());
+  length_scales.head(states).setConstant(4.0);
   if (stationary) {
     length_scales = length_scales.cwiseMin(basis.inverse_length_scales.cwiseInverse());
   }
@@ -95,9 +96,9 @@ std::vector<Matrix> brute_force(const DecisionContext& context, const Matrix& fu
     if (s.physics && g == 0) {
       std::vector<Matrix> slopes, in_eta;
       s.physics->evaluate(X, transition.parameters().physics, slopes, in_eta);
-      K.push_back(exploration_gram(basis, X, std::exp(-2.0)) + in_eta[0] * in_eta[0].transpose());
+      K.push_back(exploration_gram(basis, X, s.states, std::exp(-2.0)) + in_eta[0] * in_eta[0].transpose());
     } else {
-      K.push_back(exploration_gram(basis, X));
+      K.push_back(exploration_gram(basis, X, s.states));
     }
     past.push_back(K.back().topLeftCorner(T, T));
   }
@@ -188,7 +189,7 @@ TEST(FunctionUncertainty, OutputsTeach) {
   const double with_none = variance_at(function_uncertainty(context), X);
   EXPECT_LT(with_all, with_fewer);
   EXPECT_LT(with_fewer, with_none);
-  EXPECT_NEAR(with_none, exploration_gram(random.transition.bases()[0], X).diagonal().mean(), 1e-9);
+  EXPECT_NEAR(with_none, exploration_gram(random.transition.bases()[0], X, X.cols() - 1).diagonal().mean(), 1e-9);
 }
 
 /// What is not known about a parameter is part of what is not known about its row, and of no other; outputs teach it.

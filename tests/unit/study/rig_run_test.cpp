@@ -3,97 +3,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "gpilot/core/error.hpp"
 #include "support/change_study.hpp"
-#include "support/example_rig.hpp"
 #include "support/message_of.hpp"
+#include "support/rig_run.hpp"
 
 namespace gpilot::study {
 namespace {
 
 using test::message_of;
 using test::pendulum_rig;
+using test::RigRunTest;
 using Kind = RigRunEvent::Kind;
-
-constexpr const char* kConfig = R"(
-[study]
-dt = 0.1
-seed = 3
-strategy = "totmi"
-initial = 3
-retrain_every = 3
-
-[[input]]
-name = "torque"
-low = -0.5
-high = 0.5
-slew = 0.6
-safe = 0.05
-
-[[output]]
-name = "angle"
-low = -1
-high = 1
-
-[[state]]
-name = "angle"
-start = 0.0
-start_sd = 0.1
-
-[[state]]
-name = "velocity"
-derivative_of = "angle"
-start = 0.0
-start_sd = 0.1
-
-[model]
-inducing = 5
-
-[training]
-rounds = 2
-polish = 5
-)";
-
-class RigRunTest : public test::RigTest {
- protected:
-  Study create(const std::string& name = "a.study") const { return Study::create(path(name), kConfig, "rig.toml"); }
-
-  RigRunOptions options(const std::string& rig_arguments, Index steps) {
-    RigRunOptions options;
-    options.rig = test::patient(pendulum_rig("--seed 1 --record '" + path("record") + "' " + rig_arguments));
-    options.rig.log = path("log");
-    options.steps = steps;
-    options.on_event = [this](const RigRunEvent& event) {
-      if (event.kind == Kind::kFailed) {
-        failures_.push_back(event.text);
-      }
-    };
-    return options;
-  }
-
-  /// How many messages of this kind the rig has got.
-  Index received(const std::string& op) const {
-    const std::vector<std::string> entries = record();
-    return std::ranges::count_if(entries, [&](const std::string& entry) { return entry.starts_with(op); });
-  }
-
-  void expect_no_step_twice() const {
-    std::vector<std::string> steps = record();
-    std::erase_if(steps, [](const std::string& entry) { return !entry.starts_with("step"); });
-    std::ranges::sort(steps);
-    EXPECT_EQ(std::ranges::adjacent_find(steps), steps.end());
-  }
-
-  std::vector<std::string> failures_;
-};
 
 std::vector<StepStatus> statuses(const Study& study) {
   std::vector<StepStatus> all;
@@ -101,10 +28,6 @@ std::vector<StepStatus> statuses(const Study& study) {
     all.push_back(step.status);
   }
   return all;
-}
-
-Index safe_rows(const Study& study) {
-  return std::ranges::count_if(study.steps(), [](const StepRecord& s) { return s.choice.phase == plan::Phase::kSafe; });
 }
 
 TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
@@ -126,7 +49,7 @@ TEST_F(RigRunTest, MeasuresTrainsAndSendsTheSafeControl) {
 
 TEST_F(RigRunTest, CountsWhatWasOutsideTheLimits) {
   constexpr double kLimit = 0.1;
-  std::string config = kConfig;
+  std::string config = test::kRigConfig;
   config.insert(config.find("[[state]]"), "limit_low = -0.1\nlimit_high = 0.1\n");
   Study study = Study::create(path("a.study"), config, "rig.toml");
   const RigRunSummary summary = run_rig(study, options("", 12));
@@ -212,13 +135,13 @@ TEST_F(RigRunTest, StopsWhenAskedTo) {
 }
 
 TEST_F(RigRunTest, EndsWhenTheModelIsSureEnough) {
-  std::string text = kConfig;
+  std::string text = test::kRigConfig;
   text.insert(text.find("dt"), "until_sd = 0.05\n");
   EXPECT_NE(message_of<InputError>([&] {
               explore::check_until_sd(parse_config(text, "rig.toml").explore);
             }).find("until-sd: the strategy 'totmi' does not look at how sure the model is"),
             std::string::npos);
-  EXPECT_NO_THROW(explore::check_until_sd(parse_config(kConfig, "rig.toml").explore));
+  EXPECT_NO_THROW(explore::check_until_sd(parse_config(test::kRigConfig, "rig.toml").explore));
   {
     Study study = Study::create(path("a.study"), text, "rig.toml");
     EXPECT_EQ(run_rig(study, options("", 6)).sure_enough, "");
@@ -357,42 +280,6 @@ TEST_F(RigRunTest, AnEpisodeThatIsOverEndsTheRunOfARigThatCannotBeReset) {
   EXPECT_EQ(received("close"), 1);
 }
 
-/// A rig whose every fourth answer to a step or to the safe control ends an episode: it does not matter how many
-/// decisions come in time.
-std::string episodes_rig(bool can_reset) {
-  return std::string("n=0; while read -r line; do id=${line#*\\\"id\\\":}; id=${id%%,*}; more=; case $line in ") +
-         R"(*hello*) more=',"can_reset":)" + (can_reset ? "true" : "false") + R"(';; *reset*) ;; )" +
-         R"(*) n=$((n+1)); more=',"y":[0.1]'; [ $((n % 4)) = 0 ] && more="$more,\"done\":true";; esac; )" +
-         R"(echo "{\"v\":1,\"id\":$id,\"ok\":true$more}"; case $line in *close*) exit;; esac; done)";
-}
-
-TEST_F(RigRunTest, EpisodesEndInRealTimeToo) {
-  Study study = create();
-  RigRunOptions run = options("", 12);
-  run.rig.command = episodes_rig(true);
-  run.period_s = 0.02;
-  const RigRunSummary summary = run_rig(study, run);
-  EXPECT_EQ(study.told(), 12);
-  EXPECT_EQ(summary.failed, 0);
-  EXPECT_GE(summary.episodes, 1);
-  EXPECT_EQ(summary.over, "");
-  EXPECT_GE(study.sequences().size(), 2U);
-  EXPECT_EQ(study.sequences()[1].reason, "the rig says that its episode is over");
-}
-
-TEST_F(RigRunTest, AnEpisodeEndsARunInRealTimeToo) {
-  Study study = create();
-  RigRunOptions run = options("", 12);
-  run.rig.command = episodes_rig(false);
-  run.period_s = 0.02;
-  const RigRunSummary summary = run_rig(study, run);
-  EXPECT_EQ(summary.told, 3);  // the first answer is to the safe control that begins a sequence
-  EXPECT_EQ(study.told(), 3);
-  EXPECT_EQ(summary.failed, 0);
-  EXPECT_EQ(summary.over, "the rig says that its episode is over, and it cannot be reset");
-  EXPECT_EQ(study.pending(), nullptr);
-}
-
 /// The run is killed right after the last measurement of an episode: the next one begins with a reset all the same.
 TEST_F(RigRunTest, AnEpisodeThatIsOverStaysOverAfterACrash) {
   const std::string state = "--episode 3 --state '" + path("state") + "'";
@@ -475,60 +362,6 @@ TEST_F(RigRunTest, ARigMayCorrectTheControl) {
   EXPECT_TRUE(std::isnan(study.steps()[1].outputs(0)));
 }
 
-TEST_F(RigRunTest, PeriodsAreKeptAndTrainingGoesOnBesideThem) {
-  Study study = create();
-  RigRunOptions run = options("", 30);
-  run.period_s = 0.02;
-  const RigRunSummary summary = run_rig(study, run);
-  EXPECT_EQ(summary.told, 30);
-  EXPECT_EQ(study.told(), 30);
-  EXPECT_EQ(study.pending(), nullptr);
-  EXPECT_FALSE(study.trainings().empty());
-  // Whatever was missed on a busy machine was filled with the safe control.
-  EXPECT_LE(safe_rows(study), summary.missed);
-  Index rows = 0;
-  for (const ssm::Sequence& sequence : study.data()) {
-    rows += sequence.rows() - 1;
-  }
-  EXPECT_EQ(rows, 30);
-}
-
-/// An answer is acknowledged by the thread that decides: holding it up there makes the decision late for certain.
-TEST_F(RigRunTest, AMissedDeadlineAppliesTheSafeControl) {
-  Study study = create();
-  RigRunOptions run = options("", 12);
-  run.period_s = 0.02;
-  run.on_event = [](const RigRunEvent& event) {
-    if (event.kind == Kind::kTold && event.step->id == 3) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    }
-  };
-  const RigRunSummary summary = run_rig(study, run);
-  // Fifteen periods long; a busy machine may take several of them for one answer.
-  EXPECT_GE(summary.missed, 1);
-  EXPECT_GE(safe_rows(study), 1);
-  EXPECT_GE(received("safe"), safe_rows(study));
-  EXPECT_EQ(study.told(), 12);
-  EXPECT_EQ(study.pending(), nullptr);
-  for (const StepRecord& step : study.steps()) {
-    EXPECT_TRUE(step.choice.phase != plan::Phase::kSafe || step.applied == study.config().explore.safe);
-  }
-}
-
-TEST_F(RigRunTest, WhatWasMeasuredInRealTimeIsKeptWhenTheRunFails) {
-  Study study = create();
-  RigRunOptions run = options("--misbehave die@6", 30);
-  run.period_s = 0.02;
-  run.failures = 1;
-  EXPECT_THROW(run_rig(study, run), RigRunFailed);
-  // On a busy machine the safe control may have filled some periods: those rows are kept beside the five.
-  EXPECT_EQ(study.told() - safe_rows(study), 5);
-  EXPECT_EQ(study.pending(), nullptr);
-  const Study again = Study::open(path("a.study"), Access::kRead);
-  EXPECT_EQ(again.told(), study.told());
-  EXPECT_EQ(again.steps().back().status, StepStatus::kUnknown);
-}
-
 TEST_F(RigRunTest, TheSequenceOfARigThatGoesOnWithoutUsEnds) {
   Study study = create();
   run_rig(study, options("", 3));
@@ -549,16 +382,6 @@ TEST_F(RigRunTest, ARigThatRefusesTheSafeControlIsGivenUp) {
   EXPECT_NE(message_of<RigRunFailed>([&] { run_rig(study, run); }).find("no brake"), std::string::npos);
   EXPECT_EQ(study.steps()[0].status, StepStatus::kUnsafe);
   EXPECT_EQ(study.late_tells(), 1);  // the outputs that came with the failure
-}
-
-TEST_F(RigRunTest, ARigThatFailsInRealTimeIsStartedAgain) {
-  Study study = create();
-  RigRunOptions run = options("--misbehave garbage@4", 10);
-  run.period_s = 0.02;
-  const RigRunSummary summary = run_rig(study, run);
-  EXPECT_GE(summary.restarts, 1);
-  EXPECT_EQ(study.told(), 10);
-  expect_no_step_twice();
 }
 
 }  // namespace
