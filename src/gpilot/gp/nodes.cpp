@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/random/sobol.hpp>
 #include <cmath>
 #include <utility>
 
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 #include "gpilot/linalg/cholesky.hpp"
@@ -132,14 +132,13 @@ Nodes quasi_monte_carlo(Index dimension, Index points, std::uint64_t seed) {
   for (Index d = 0; d < dimension; ++d) {
     shift(d) = shift_stream.uniform();
   }
-  const boost::math::normal standard;
   Nodes nodes{Matrix(2 * pairs, dimension), Vector::Constant(2 * pairs, 0.5 / static_cast<double>(pairs))};
   for (Index j = 0; j < pairs; ++j) {
     for (Index d = 0; d < dimension; ++d) {
       // A random shift modulo one (Cranley-Patterson) keeps the points away from 0 and makes the seed count.
       double u = static_cast<double>(engine()) * 0x1p-64 + shift(d);
       u -= std::floor(u);
-      nodes.xi(2 * j, d) = boost::math::quantile(standard, std::min(std::max(u, 1e-12), 1.0 - 1e-12));
+      nodes.xi(2 * j, d) = normal_quantile(std::min(std::max(u, 1e-12), 1.0 - 1e-12));
       nodes.xi(2 * j + 1, d) = -nodes.xi(2 * j, d);
     }
   }

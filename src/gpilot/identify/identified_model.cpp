@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "gpilot/core/central_interval.hpp"
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/version.hpp"
 #include "gpilot/identify/structure_search.hpp"
@@ -28,8 +27,7 @@ constexpr double kFewestDegrees = 1.5;     ///< of freedom that are taken to be 
 /// stretches of data their errors tell little of the next one.
 double student_factor(double degrees) {
   constexpr double kLevel = 0.95;
-  return boost::math::quantile(boost::math::students_t(degrees), kLevel) /
-         boost::math::quantile(boost::math::normal(), kLevel);
+  return student_t_quantile(kLevel, degrees) / normal_quantile(kLevel);
 }
 
 /// "y", "y(t-1)", .. for delays; "x1", .. for subspace states.

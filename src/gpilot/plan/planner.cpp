@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <vector>
 
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 
@@ -25,14 +25,6 @@ constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls b
 constexpr double kShrink = 0.7;        ///< ten generations then end at 0.01 of the box
 constexpr Index kRowsToTurn = 4;       ///< of a plan that a young model must be sure of; 2 left limits of a cart-pole
 constexpr double kWorst = std::numeric_limits<double>::infinity();
-
-double normal_cdf(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-double normal_density(double z) {
-  return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
-}
 
 /// A plan that was tried.
 struct Tried {

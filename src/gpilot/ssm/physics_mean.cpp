@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <numbers>
 
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 
 namespace gpilot::ssm {
@@ -20,8 +19,6 @@ double log_sd(double factor) {
   constexpr double kNormal95 = 1.959963984540054;
   return std::log(factor) / kNormal95;
 }
-
-const boost::math::normal kNormal;
 
 Dual scaled_by(double factor, const Dual& a) {
   return {factor * a.v, factor * a.d};
@@ -123,7 +120,7 @@ Vector PhysicsMean::start() const {
   Vector eta = Vector::Zero(parameters());
   for (Index k = 0; k < eta.size(); ++k) {
     if (const PhysicsParameter& p = parameter(k); !std::isnan(p.low)) {
-      eta(k) = boost::math::quantile(kNormal, (p.start - p.low) / (p.high - p.low));
+      eta(k) = normal_quantile((p.start - p.low) / (p.high - p.low));
     }
   }
   return eta;
@@ -137,7 +134,7 @@ double PhysicsMean::natural(Index k, double eta) const {
   if (!std::isnan(p.factor)) {
     return p.start * std::exp(log_sd(p.factor) * eta);
   }
-  return p.low + (p.high - p.low) * 0.5 * std::erfc(-eta / std::sqrt(2.0));
+  return p.low + (p.high - p.low) * normal_cdf(eta);
 }
 
 double PhysicsMean::natural_slope(Index k, double eta) const {
@@ -148,7 +145,7 @@ double PhysicsMean::natural_slope(Index k, double eta) const {
   if (!std::isnan(p.factor)) {
     return natural(k, eta) * log_sd(p.factor);
   }
-  return (p.high - p.low) * std::exp(-0.5 * eta * eta) / std::sqrt(2.0 * std::numbers::pi);
+  return (p.high - p.low) * normal_density(eta);
 }
 
 Matrix PhysicsMean::evaluate(MatrixRef X, VectorRef eta) const {

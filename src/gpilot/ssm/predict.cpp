@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <numbers>
 #include <vector>
 
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 #include "gpilot/ssm/angles.hpp"
@@ -38,8 +38,7 @@ constexpr double kSupportedRatio = 2.0;
 const std::array<double, kQuantileLevels.size()>& normal_quantiles() {
   static const auto quantiles = [] {
     std::array<double, kQuantileLevels.size()> z{};
-    std::ranges::transform(kQuantileLevels, z.begin(),
-                           [](double level) { return boost::math::quantile(boost::math::normal(), level); });
+    std::ranges::transform(kQuantileLevels, z.begin(), normal_quantile);
     return z;
   }();
   return quantiles;

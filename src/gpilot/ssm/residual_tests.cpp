@@ -1,10 +1,10 @@
 #include "gpilot/ssm/residual_tests.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <limits>
 
+#include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/linalg/symmetric_eigen.hpp"
 
@@ -54,8 +54,7 @@ Covariance covariance(const std::vector<Vector>& a, const std::vector<Vector>& b
 }
 
 double tail(double statistic, Index degrees) {
-  return boost::math::cdf(
-      boost::math::complement(boost::math::chi_squared(static_cast<double>(degrees)), std::max(0.0, statistic)));
+  return chi_squared_tail(std::max(0.0, statistic), static_cast<double>(degrees));
 }
 
 CorrelationTest no_test() {

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <stdexcept>
+
+#include "gpilot/core/distributions.hpp"
 
 namespace gpilot::trials {
 
@@ -74,7 +75,7 @@ double normal_tail(double smaller_sum, double n, double tie_term) {
   const double variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - tie_term / 48.0;
   constexpr double kContinuity = 0.5;
   const double z = std::max(0.0, expected - smaller_sum - kContinuity) / std::sqrt(variance);
-  return 0.5 * std::erfc(z / std::numbers::sqrt2);
+  return normal_cdf(-z);
 }
 
 }  // namespace
