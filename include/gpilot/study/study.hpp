@@ -62,21 +62,21 @@ class Study {
   /// What came back: outputs [E] (NaN = missing), the control that was applied [P] if it is not the one asked for, and
   /// the rig's time in s. On the disk when this returns. InputError, with nothing changed, for wrong shapes or values,
   /// a step that was never asked, or other outputs than those told before.
-  Told tell(Index step, VectorRef outputs, const std::optional<Vector>& applied = {}, std::optional<double> time = {});
+  Told tell(Index id, VectorRef outputs, const std::optional<Vector>& applied = {}, std::optional<double> time = {});
   /// The step has no outputs: `status` is kFailed, kUnsafe or kUnknown. Its sequence ends, since nobody knows the
   /// state.
-  void fail(Index step, StepStatus status, const std::string& reason);
+  void fail(Index id, StepStatus status, const std::string& reason);
   /// The step was never sent, so its sequence goes on. Its status is kFailed.
-  void withdraw(Index step, const std::string& reason);
+  void withdraw(Index id, const std::string& reason);
   /// A step that was told is no longer learned from: its outputs count as missing, what was applied stays. Models that
   /// had learned from it decide no more; the next ask() trains. The same twice counts once. Returns whether anything
   /// changed. InputError for a step without outputs. A training that began before must not be adopted after this.
-  bool void_step(Index step, const std::string& why);
+  bool void_step(Index id, const std::string& why);
   /// Other outputs [E] for a step that was told or voided, and another control [P] if one is given. The old ones stay
   /// on record (corrections()). Otherwise like void_step().
-  bool correct(Index step, VectorRef outputs, const std::optional<Vector>& applied, const std::string& why);
-  /// The outputs of the first row of a sequence, before its first step, are no longer learned from. Like void_step().
-  bool void_start(Index sequence, const std::string& why);
+  bool correct(Index id, VectorRef outputs, const std::optional<Vector>& applied, const std::string& why);
+  /// The outputs of the first row of a sequence, by its number, are no longer learned from. Like void_step().
+  bool void_start(Index id, const std::string& why);
   /// Begins a sequence: kReset if the system was brought to the declared p(x_0), kBroken if its state may be anything.
   /// `outputs` [E], measured before the first step, may be missing (NaN, or empty).
   void new_sequence(SequenceOrigin origin, const Vector& outputs, const std::string& reason);

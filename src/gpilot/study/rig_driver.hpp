@@ -39,12 +39,12 @@ class RigDriver {
   /// Adopts a training, unless the run was asked to stop.
   void adopt(const explore::TrainingResult& result);
   /// Says that the outputs of a step are on the disk.
-  void acknowledge(Index step);
+  void acknowledge(Index id);
   /// Keeps the answer to a step. An answer that says it failed ends the sequence.
-  void take(Index step, const rig::RigAnswer& answer);
-  /// The exchange of a step failed: the rig is given up, and another one will be started. `step` is 0 for an exchange
+  void take(Index id, const rig::RigAnswer& answer);
+  /// The exchange of a step failed: the rig is given up, and another one will be started. `id` is 0 for an exchange
   /// that was no step.
-  void give_up(Index step, const std::string& why);
+  void give_up(Index id, const std::string& why);
   /// The rows that follow do not belong to the sequence: the next step begins another.
   void break_off(const std::string& why);
   /// The rig says that its episode is over: the next step begins a sequence, or, where there is no reset, none follows.
