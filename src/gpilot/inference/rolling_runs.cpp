@@ -33,7 +33,7 @@ constexpr Index kMostRows = 2000;
 /// Of the states of the known rows, from those of all rows. They have not settled then: the pendulum's errors in the
 /// runs, 30 rows, are .07 without a step, .16 with 5 and .33 with 20. With 5 intervals cover what they should on six
 /// systems (docs/decisions/trust.md); other numbers were not tried there.
-constexpr int kSmoothingSteps = 5;
+constexpr int kRunSmoothingSteps = 5;
 
 // Of a calibrated spread; as for recordings (identify/identified_model.cpp).
 constexpr double kNarrowest = 0.5;
@@ -233,7 +233,7 @@ RollingRuns rolling_runs(const ssm::Dynamics& dynamics, const ssm::StatePosterio
     ssm::Elbo elbo(dynamics.structure, known, nodes, options.threads);
     // The states of the known rows once more, without what the rows to be predicted said about them.
     BoundOptimiser smoothing(elbo, Priors{.centre = dynamics.parameters}, {}, dynamics.parameters, head(q, k));
-    smoothing.e_step(kSmoothingSteps);
+    smoothing.e_step(kRunSmoothingSteps);
     const ssm::Transition transition(dynamics.structure, dynamics.parameters, smoothing.weights());
     const ssm::Filter filter(transition, nodes);
     ssm::DrawnFunctions functions(transition, kDraws, kSeed);
