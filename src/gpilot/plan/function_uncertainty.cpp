@@ -18,8 +18,8 @@ namespace {
 
 constexpr Index kLongestHistory = 150;  ///< transitions: the cost is cubic in the outputs that followed them
 // What is unknown allows for a nonlinearity that has not been found yet. All in scaled units, in which a box of
-// controls is 3.5 wide, by trial (docs/decisions/planning.md): an sd of .1 to .3 and scales of 1 to 4 are level on most
-// systems. Where controls enter nonlinearly only a short scale of theirs asks for values between the extremes.
+// controls is 3.5 wide, by trial (docs/decisions/planning.md): an sd of .1 to .3 and a scale of controls of 1
+// or 4 are level on most systems; on TRAS .2 and .3 with 1 come close to random, .1 does not.
 constexpr double kLeastSd = 0.3;
 constexpr double kLongestScale = 4.0;  ///< of states
 constexpr double kLongestControlScale = 1.0;
