@@ -6,7 +6,9 @@
 
 namespace gpilot {
 
-inline constexpr double kNormal90 = 1.6448536269514722;  ///< half the width of the central 90 % of a standard normal
+// Half the widths of central intervals of a standard normal.
+inline constexpr double kNormal90 = 1.6448536269514722;
+inline constexpr double kNormal95 = 1.959963984540054;
 
 /// The standard deviation of the normal distribution around 0 whose central 90 % holds nine in ten errors of these
 /// sizes; 1 if there are none.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/gp/packed_posterior.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/ssm/physics_mean.hpp"
@@ -17,9 +18,8 @@ namespace gpilot::inference {
 namespace {
 
 constexpr Index kMostErrorRows = 20'000;
-constexpr double kInterval95 = 1.959963984540054;  ///< half a central 95 % interval
-constexpr double kAlike = 0.9;                     ///< correlation from which two parameters cannot be told apart
-constexpr double kLittle = 0.2;                    ///< share of the prior's variance below which data say little
+constexpr double kAlike = 0.9;   ///< correlation from which two parameters cannot be told apart
+constexpr double kLittle = 0.2;  ///< share of the prior's variance below which data say little
 
 /// Covariance of (dx, deta, dv) as rows come in.
 class JointFilter {
@@ -150,8 +150,8 @@ void report_parameters(const ssm::Dynamics& dynamics, const ssm::Series& series,
   const Vector sd = covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
   for (Index k = 0; k < eta.size(); ++k) {
     const ssm::PhysicsParameter& p = physics->parameter(k);
-    const double one = physics->natural(k, eta(k) - kInterval95 * sd(k));
-    const double other = physics->natural(k, eta(k) + kInterval95 * sd(k));
+    const double one = physics->natural(k, eta(k) - kNormal95 * sd(k));
+    const double other = physics->natural(k, eta(k) + kNormal95 * sd(k));
     report.parameters.push_back({.name = p.name,
                                  .unit = p.unit,
                                  .value = physics->natural(k, eta(k)),

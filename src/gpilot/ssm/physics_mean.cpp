@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
 
@@ -16,7 +17,6 @@ using physics::Dual;
 
 /// A log-normal prior within `factor` of its median with 95 %.
 double log_sd(double factor) {
-  constexpr double kNormal95 = 1.959963984540054;
   return std::log(factor) / kNormal95;
 }
 

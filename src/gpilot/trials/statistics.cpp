@@ -9,6 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "gpilot/core/central_interval.hpp"
 #include "gpilot/core/distributions.hpp"
 
 namespace gpilot::trials {
@@ -158,7 +159,7 @@ Share share_of(std::span<const GroupCount> groups) {
   const auto G = static_cast<double>(groups.size());
   const double between = G > 1.0 ? G / (G - 1.0) * squares / (attempts * attempts) : 0.0;  // variance of p
   const double n = between > 0.0 ? std::min(attempts, p * (1.0 - p) / between) : attempts;
-  constexpr double z = 1.959963984540054;  // Wilson (1927)
+  constexpr double z = kNormal95;  // Wilson (1927)
   const double centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
   const double half = z / (1.0 + z * z / n) * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
   // At 0 and 1 rounding must not leave the share outside its interval.
