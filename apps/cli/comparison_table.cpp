@@ -118,6 +118,18 @@ void append_efforts(std::string& text, const trials::SystemSummary& system, Inde
   }
 }
 
+/// "holding the last value has the rmse 1.21; worse after the last step: random 3 of 50 (1 without a warning)".
+std::string use_line(const trials::SystemSummary& system, Index trials) {
+  std::vector<std::string> worse;
+  for (const trials::StrategyUse& use : system.uses) {
+    if (use.worse > 0) {
+      worse.push_back(fmt::format("{} {} of {} ({} without a warning)", use.strategy, use.worse, trials, use.unsaid));
+    }
+  }
+  return fmt::format("\n  holding the last value has the rmse {}; worse after the last step: {}\n",
+                     number(*system.held_rmse), worse.empty() ? "no model" : fmt::format("{}", fmt::join(worse, ", ")));
+}
+
 std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100.0 * share);
 }
@@ -154,6 +166,9 @@ std::string format_tables(const trials::SystemSummary& system, Index trials, Ind
     }
   }
   append_efforts(text, system, last_step, static_cast<int>(label));
+  if (system.held_rmse) {
+    text += use_line(system, trials);
+  }
   if (!system.violations.empty()) {
     append_violations(text, system, static_cast<int>(label));
   }

@@ -5,7 +5,10 @@
 /// Training rows of simulators are an exploration's initial rows: random controls held 1 to 3 steps, extremes for odd
 /// seeds, declared ranges. Those of a rig are DIR/train/*.csv, the first POINTS rows of each, and its tests
 /// DIR/tests/*.csv (benchmarks/third_party/record.py writes them). Errors are those of the evaluation protocol
-/// (docs/results/protocol.md). Columns are geometric means over seeds; the last lines over systems.
+/// (docs/results/protocol.md). Columns are geometric means over seeds; the last lines over systems. A second line per
+/// system counts how often the model that a fit takes is worse than its baselines: the linear model of the same rows,
+/// and holding the last value; "without a word" are those whose status is neither "not yet useful" nor "motion as
+/// noise".
 
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -14,6 +17,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +27,7 @@
 #include "gpilot/systems/simulate.hpp"
 #include "gpilot/trials/evaluation.hpp"
 #include "gpilot/trials/rig_tests.hpp"
+#include "gpilot/trials/statistics.hpp"
 #include "gpilot/trials/system_model.hpp"
 
 namespace {
@@ -68,6 +73,7 @@ struct Subject {
   ssm::ModelSpec spec;
   std::unique_ptr<trials::Evaluation> evaluation;
   std::function<ssm::Dataset(int seed)> rows;
+  double held = std::numeric_limits<double>::infinity();  ///< the error of holding the last value; a map has none
 };
 
 Subject rig_subject(const std::string& argument, Index points) {
@@ -78,6 +84,7 @@ Subject rig_subject(const std::string& argument, Index points) {
   subject.name = directory.substr(directory.rfind('/') + 1);
   subject.evaluation = std::make_unique<trials::Evaluation>(
       trials::cut_tests(trials::read_test_directory(directory + "/tests", subject.spec), subject.spec).tests);
+  subject.held = subject.evaluation->held_rmse();
   const ssm::Dataset all = trials::read_test_directory(directory + "/train", subject.spec);
   subject.rows = [all, points](int seed) {
     ssm::Sequence sequence = all.at(static_cast<std::size_t>(seed));
@@ -92,6 +99,9 @@ Subject rig_subject(const std::string& argument, Index points) {
 Subject simulated_subject(const std::string& name, Index points) {
   const std::shared_ptr<systems::System> system = systems::make_system(name);
   Subject subject{name, trials::model_spec(*system), std::make_unique<trials::Evaluation>(*system), {}};
+  if (!system->is_map()) {
+    subject.held = subject.evaluation->held_rmse();
+  }
   subject.rows = [system, points](int seed) {
     const systems::Hold hold{1, 3};
     const std::uint64_t stream = kSeed + static_cast<std::uint64_t>(seed);
@@ -104,8 +114,16 @@ Subject simulated_subject(const std::string& name, Index points) {
 }
 
 struct Row {
-  std::vector<double> error, coverage, gp;  ///< per rule
-  double best = 0.0;                        ///< the least error of all candidates
+  std::vector<double> error, coverage, gp;    ///< per rule
+  double best = 0.0;                          ///< the least error of all candidates
+  double over_linear = 1.0, over_hold = 1.0;  ///< the error of what a fit takes, as a multiple of its baselines'
+  bool warned = false;                        ///< the status says that it is not to be trusted
+};
+
+/// How many runs of a system are worse than a baseline, and how many of them do not say so.
+struct BaselineCount {
+  double median = 0.0;  ///< of the ratios
+  int by_a_twentieth = 0, by_half = 0, by_half_unsaid = 0;
 };
 
 Row judge(const Subject& subject, int seed, const std::vector<Rule>& all_rules) {
@@ -132,7 +150,30 @@ Row judge(const Subject& subject, int seed, const std::vector<Rule>& all_rules) 
     row.gp.push_back(all[c].dynamics.structure.inducing > 0 ? 1.0 : 0.0);
   }
   row.best = *std::min_element(errors.begin(), errors.end());
+  const std::size_t taken = inference::CandidateSearch::choose(all);
+  const ssm::FitStatus status = search.model_of(all, taken).report.status;
+  row.over_linear = errors[taken] / errors[0];
+  row.over_hold = errors[taken] / subject.held;
+  row.warned = status == ssm::FitStatus::kNotUseful || status == ssm::FitStatus::kMotionAsNoise;
   return row;
+}
+
+BaselineCount count_worse(const std::vector<Row>& rows, double Row::*ratio) {
+  BaselineCount count;
+  std::vector<double> ratios;
+  for (const Row& row : rows) {
+    ratios.push_back(row.*ratio);
+    count.by_a_twentieth += row.*ratio > 1.05 ? 1 : 0;
+    count.by_half += row.*ratio > 1.5 ? 1 : 0;
+    count.by_half_unsaid += row.*ratio > 1.5 && !row.warned ? 1 : 0;
+  }
+  count.median = trials::median(ratios);
+  return count;
+}
+
+void print_worse(const char* baseline, const BaselineCount& count, int seeds) {
+  fmt::print("  over {}: median {:.3f}, above 1.05 {} of {}, above 1.5 {} ({} without a word);", baseline, count.median,
+             count.by_a_twentieth, seeds, count.by_half, count.by_half_unsaid);
 }
 
 }  // namespace
@@ -166,7 +207,10 @@ int main(int argc, char** argv) {
     }
     const double best = mean([](const Row& row) { return std::log(row.best); });
     pooled.back() += best / (argc - 3);
-    fmt::print("  best {:.3f}  hold {:.3f}\n", std::exp(best), subject.evaluation->held_rmse());
+    fmt::print("  best {:.3f}  hold {:.3f}\n{:16} ", std::exp(best), subject.held, "");
+    print_worse("linear", count_worse(rows, &Row::over_linear), seeds);
+    print_worse("hold", count_worse(rows, &Row::over_hold), seeds);
+    fmt::print("\n");
     std::fflush(stdout);
   }
   fmt::print("{:12} {:3}:", "all", points);

@@ -15,8 +15,9 @@ short=(compare pendulum.toml --strategies "random,prbs,latmi" --trials 2 --steps
 "$program" "${short[@]}" --rig "$command" --test-rig "$command" --threads 1 -o one >one.txt 2>one.err
 expect_line "pendulum: rmse over 2 trials" one.txt
 expect_line "p against random" one.txt
-grep -qE '^20 tests, [0-9]+ of [0-9]+ rows inside the declared ranges; holding the last value has the rmse [0-9.]+$' \
+grep -qE '^20 tests, [0-9]+ of [0-9]+ rows inside the declared ranges$' \
   one.txt || fail "what the tests are: $(head -1 one.txt)"
+grep -qE '^  holding the last value has the rmse [0-9.]+; worse after the last step: ' one.txt || fail "the baseline: $(cat one.txt)"
 expect_equal "header of the tests" "$(head -1 one/tests.csv)" "sequence,t,torque,angle,after_reset"
 expect_equal "errors" "$(grep -c ',rmse,[0-9]' one/results.csv)" 24
 expect_equal "logs of rigs that did as they should" "$(find one/rig-logs -type f | wc -l)" 0

@@ -78,11 +78,20 @@ struct StrategyViolations {
   double no_safe_plan = 0.0;  ///< share of chosen steps for which no plan kept the limits
 };
 
+/// Whether the last models of a strategy are worth having: holding the last measured value needs none.
+struct StrategyUse {
+  std::string strategy;
+  Index worse = 0;   ///< models with a larger error than that
+  Index unsaid = 0;  ///< of these, whose status does not warn of it
+};
+
 struct SystemSummary {
   std::string system;
   std::vector<MetricSummary> metrics;  ///< those that are errors, "rmse" first; a coverage has no better direction
   std::vector<StrategyEffort> efforts;
   std::vector<StrategyViolations> violations;  ///< empty without limits
+  std::optional<double> held_rmse{};           ///< the "rmse" of holding the last value; not for maps
+  std::vector<StrategyUse> uses{};             ///< empty without it
 };
 
 struct ComparisonSummary {
@@ -94,9 +103,13 @@ struct ComparisonSummary {
 /// 0, 5, 10, 20 and 30, as far as there are so many steps, and the last.
 std::vector<Index> summary_steps(Index last_step);
 
+/// The "rmse" of holding the last value by the tests of systems, as far as it is known.
+using HeldErrors = std::map<std::string, double>;
+
 /// `records` are those of comparison_jobs(options), in its order. Throws std::invalid_argument for another number of
 /// them, and for trials of one system that differ in their metrics.
-ComparisonSummary summarize(const ComparisonOptions& options, std::span<const TrialRecord> records);
+ComparisonSummary summarize(const ComparisonOptions& options, std::span<const TrialRecord> records,
+                            const HeldErrors& held = {});
 
 /// As JSON. Everything that depends on the clock stands under the last key, "seconds_per_step".
 std::string format_summary(const ComparisonSummary& summary);

@@ -24,6 +24,10 @@ namespace gpilot::trials {
 
 namespace {
 
+Evaluation evaluation_of(const systems::System& system, const ComparisonOptions& options) {
+  return Evaluation(system, options.angles, options.wide_tests ? TestRange::kWide : TestRange::kRegion);
+}
+
 /// A system as configured, and the test that its models take.
 struct TestBench {
   std::unique_ptr<systems::System> system;
@@ -32,9 +36,7 @@ struct TestBench {
 
   TestBench(std::unique_ptr<systems::System> configured, plan::OutputLimits output_limits,
             const ComparisonOptions& options)
-      : system(std::move(configured)),
-        limits(std::move(output_limits)),
-        evaluation(*system, options.angles, options.wide_tests ? TestRange::kWide : TestRange::kRegion) {}
+      : system(std::move(configured)), limits(std::move(output_limits)), evaluation(evaluation_of(*system, options)) {}
 };
 
 }  // namespace
@@ -109,7 +111,8 @@ class Jobs {
     }
   }
 
-  ComparisonOutcome finish() {
+  /// `held_errors` is asked once all trials are done.
+  ComparisonOutcome finish(const std::function<HeldErrors()>& held_errors) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       if (std::optional<std::string> message = records_[j] ? failure_of(*records_[j]) : std::nullopt) {
         outcome_.failed.push_back({jobs_[j], std::move(*message)});
@@ -120,7 +123,7 @@ class Jobs {
       for (std::optional<TrialRecord>& record : records_) {
         records.push_back(std::move(*record));
       }
-      outcome_.summary = summarize(options_, records);
+      outcome_.summary = summarize(options_, records, held_errors());
       store_.write_results(jobs_, records, *outcome_.summary);
     }
     return std::move(outcome_);
@@ -212,6 +215,20 @@ class Jobs {
 
 }  // namespace
 
+namespace {
+
+HeldErrors held_errors_of_systems(const ComparisonOptions& options) {
+  HeldErrors held;
+  for (const std::string& name : options.systems) {
+    if (const auto system = compared_system(options, name); !system->is_map()) {
+      held[name] = evaluation_of(*system, options).held_rmse();
+    }
+  }
+  return held;
+}
+
+}  // namespace
+
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution) {
   options.validate();
@@ -227,7 +244,13 @@ ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::st
   if (jobs.any_left()) {
     jobs.run(execution.run_job ? execution.run_job : bench ? bench->runner() : trial_runner(options));
   }
-  ComparisonOutcome outcome = jobs.finish();
+  ComparisonOutcome outcome = jobs.finish([&] {
+    if (!bench) {
+      return held_errors_of_systems(options);
+    }
+    const std::optional<double> held = bench->held_rmse();
+    return held ? HeldErrors{{options.systems.front(), *held}} : HeldErrors{};
+  });
   outcome.tests = bench ? bench->describe() : "";
   return outcome;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "gpilot/ssm/report.hpp"
 #include "gpilot/trials/comparison.hpp"
 #include "gpilot/trials/statistics.hpp"
 #include "gpilot/trials/trial.hpp"
@@ -250,6 +251,24 @@ StrategyViolations violations_of(const std::string& strategy, std::span<const Tr
   return result;
 }
 
+/// A status that tells people not to trust the model.
+bool warns(std::string_view status) {
+  return status == name(ssm::FitStatus::kNotUseful) || status == name(ssm::FitStatus::kMotionAsNoise);
+}
+
+/// A trial that failed has no last model.
+StrategyUse use_of(const std::string& strategy, std::span<const TrialRecord> records, double held_rmse) {
+  StrategyUse use{.strategy = strategy};
+  for (const TrialRecord& record : records) {
+    const RecordedStep& last = record.steps.back();
+    if (!is_failed(last) && last.values.front() > held_rmse) {
+      ++use.worse;
+      use.unsaid += warns(last.status) ? 0 : 1;
+    }
+  }
+  return use;
+}
+
 /// Whether a smaller value is better, so that strategies are tested by it.
 bool is_error(const std::string& metric) {
   return !metric.starts_with("coverage") && std::ranges::find(kLimitMetrics, metric) == std::end(kLimitMetrics);
@@ -268,7 +287,8 @@ std::vector<Index> summary_steps(Index last_step) {
   return steps;
 }
 
-ComparisonSummary summarize(const ComparisonOptions& options, std::span<const TrialRecord> records) {
+ComparisonSummary summarize(const ComparisonOptions& options, std::span<const TrialRecord> records,
+                            const HeldErrors& held) {
   const std::size_t per_system = options.strategies.size() * static_cast<std::size_t>(options.trials);
   if (records.empty() || records.size() != options.systems.size() * per_system) {
     throw std::invalid_argument(
@@ -286,6 +306,12 @@ ComparisonSummary summarize(const ComparisonOptions& options, std::span<const Tr
     }
     for (std::size_t k = 0; k < options.strategies.size(); ++k) {
       system.efforts.push_back(effort_of(options.strategies[k], trials.of_strategy(k)));
+    }
+    if (const auto found = held.find(system.system); found != held.end() && std::isfinite(found->second)) {
+      system.held_rmse = found->second;
+      for (std::size_t k = 0; k < options.strategies.size(); ++k) {
+        system.uses.push_back(use_of(options.strategies[k], trials.of_strategy(k), found->second));
+      }
     }
     const auto violation = std::ranges::find(trials.metrics(), kLimitMetrics[0]);
     for (std::size_t k = 0; violation != trials.metrics().end() && k < options.strategies.size(); ++k) {

@@ -64,6 +64,13 @@ Json to_json(const SystemSummary& system) {
                                   {"expected", v.expected},
                                   {"no_safe_plan", v.no_safe_plan}});
   }
+  if (system.held_rmse) {
+    Json strategies = Json::array();
+    for (const StrategyUse& use : system.uses) {
+      strategies.push_back({{"strategy", use.strategy}, {"worse", use.worse}, {"unsaid", use.unsaid}});
+    }
+    json["holding"] = {{"rmse", *system.held_rmse}, {"strategies", strategies}};
+  }
   return json;
 }
 

@@ -161,8 +161,12 @@ std::string RigBench::describe() const {
   if (!evaluation_) {
     return "";
   }
-  return fmt::format("{} tests, {} of {} rows inside the declared ranges; holding the last value has the rmse {:.3g}",
-                     tests_.tests.sequences.size(), tests_.kept, tests_.measured, evaluation_->held_rmse());
+  return fmt::format("{} tests, {} of {} rows inside the declared ranges", tests_.tests.sequences.size(), tests_.kept,
+                     tests_.measured);
+}
+
+std::optional<double> RigBench::held_rmse() const {
+  return evaluation_ ? std::optional(evaluation_->held_rmse()) : std::nullopt;
 }
 
 RunJob RigBench::runner() const {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,10 @@ class RigBench {
   /// The tests of a rig are measured once: they are kept in the directory. Throws InputError if recorded tests are not
   /// those that the comparison began with, RigError if the rig cannot be run at all.
   void prepare(const std::atomic<bool>* stop);
-  /// "20 tests, 1043 of 1220 rows inside the declared ranges; holding the last value has the rmse 0.93".
+  /// "20 tests, 1043 of 1220 rows inside the declared ranges".
   std::string describe() const;
+  /// The "rmse" of holding the last value, once the tests are there.
+  std::optional<double> held_rmse() const;
   /// A trial whose rig fails is recorded as failed, with the rig's log beside it.
   RunJob runner() const;
 

@@ -259,5 +259,26 @@ TEST(ComparisonSummaryTest, CountsViolationsApartFromErrors) {
       "violations"));
 }
 
+TEST(ComparisonSummaryTest, CountsModelsThatAreWorseThanHoldingTheLastValue) {
+  std::vector<TrialRecord> records = tiny_records();
+  records[3].steps.back().status = "not yet useful";
+  const SystemSummary system = summarize(tiny_options(), records, {{"kink", 1.5}}).systems[0];
+  EXPECT_EQ(system.held_rmse, 1.5);
+  ASSERT_EQ(system.uses.size(), 2U);
+  EXPECT_EQ(system.uses[0].strategy, "totmi");
+  EXPECT_EQ(system.uses[0].worse, 1);
+  EXPECT_EQ(system.uses[0].unsaid, 1);
+  EXPECT_EQ(system.uses[1].worse, 2);
+  EXPECT_EQ(system.uses[1].unsaid, 1);
+  EXPECT_TRUE(summarize(tiny_options(), records).systems[0].uses.empty());
+}
+
+TEST(ComparisonSummaryTest, ATrialThatFailedHasNoModelToHold) {
+  std::vector<TrialRecord> records = tiny_records();
+  records[0].steps.resize(1);
+  record_failure(records[0], 2, "no");
+  EXPECT_EQ(summarize(tiny_options(), records, {{"kink", 0.1}}).systems[0].uses[0].worse, 2);
+}
+
 }  // namespace
 }  // namespace gpilot::trials
