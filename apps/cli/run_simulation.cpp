@@ -234,22 +234,14 @@ class Record {
   }
 }
 
-/// What the criterion of a strategy is measured in.
-std::string_view criterion_unit(std::string_view strategy, bool has_region) {
-  if (strategy == "imse" || (strategy == "auto" && has_region)) {
-    return "reduction of the model's mean variance where it will be used, scaled units";
-  }
-  return strategy == "local" ? "minus the mean squared distance from the point aimed at, scaled units" : "nats";
-}
-
 /// What the columns are measured in.
 void print_units(std::FILE* stream, const System& system, const TrialOptions& options) {
   const bool is_map = system.is_map();  // its error is that of the function itself
   fmt::print(stream, "rmse: {}",
              is_map ? "of the learned function, in the units of the data"
                     : "of free runs, in standard deviations of the test outputs");
-  if (!options.explore.strategy.starts_with("rand")) {
-    fmt::print(stream, "; criterion: {}", criterion_unit(options.explore.strategy, !options.explore.region.empty()));
+  if (const std::string unit = plan::criterion_unit(options.explore.strategy); !unit.empty()) {
+    fmt::print(stream, "; criterion: {}", unit);
   }
   fmt::print(stream, "\n");
 }

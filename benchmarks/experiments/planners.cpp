@@ -326,7 +326,7 @@ void measure(const std::string& name, std::uint32_t trials, std::uint64_t seed) 
         const ssm::Series history = online.scaled(ssm::Dataset{trial.data});
         DecisionContext context = online.context(box, &history, rows);
         context.planning.evaluations = kMost;
-        context.planning = context.planning.with_horizon(box.low.size(), false);
+        context.planning = context.planning.with_horizon(box.low.size());
         report(name, number, rows, all_searches(context), shares);
       }
       return true;

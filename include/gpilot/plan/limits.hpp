@@ -12,7 +12,7 @@ namespace gpilot::plan {
 /// Where outputs must stay: a plan may leave these intervals, under the model, with probability delta at most.
 struct OutputLimits {
   Vector low, high;     ///< [E] scaled units in a DecisionContext, the user's elsewhere; +-infinity = no limit
-  double delta = 0.05;  ///< over all steps of a plan
+  double delta = 0.05;  ///< over the next rows of a plan (docs/planning.md)
 
   /// Whether any output has a limit.
   bool any() const;

@@ -20,9 +20,8 @@ struct PlanningOptions {
   bool operator==(const PlanningOptions&) const = default;
   /// Throws InputError naming the field.
   void validate() const;
-  /// The same with a horizon: ten values in all and, where outputs have limits, twice as many rows with every control
-  /// held for two, since a plan must not end on its way out.
-  PlanningOptions with_horizon(Index controls, bool limited) const;
+  /// The same with a horizon: ten values in all.
+  PlanningOptions with_horizon(Index controls) const;
   /// Every field by its name, for records.
   std::vector<std::pair<std::string, double>> settings() const;
 };

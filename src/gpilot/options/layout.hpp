@@ -50,11 +50,11 @@ void describe_exploring(Archive& a, Explore& e) {
            .meaning = "steps between two trainings",
            .more = "In between a filter follows the state"},
           e.retrain_every, 1, kMostSteps);
-  a.number({.key = "delta",
-            .meaning = "probability with which a plan may leave the limits of outputs, under the model",
-            .more = "A control is chosen only if its plan keeps to that, all steps of it or, while the model is too "
-                    "unsure of those, the next ones"},
-           e.limits.delta, NumberRule::kProbability);
+  a.number(
+      {.key = "delta",
+       .meaning = "probability with which a plan may leave the limits of outputs, under the model",
+       .more = "A control is chosen only if the next four steps of its plan keep to that, and its mean all of them"},
+      e.limits.delta, NumberRule::kProbability);
   a.optional({.key = "until_sd",
               .meaning = "a run ends when the model's sd where it will be used falls below this",
               .hint = "0.05",

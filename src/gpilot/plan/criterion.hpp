@@ -52,7 +52,7 @@ struct DecisionContext {
   double beyond_range(VectorRef state) const;
   /// Whether any output has a limit.
   bool limited() const { return limits != nullptr && limits->any(); }
-  /// [D] process variances that plans count on: less than the model's, unless limits are to be kept.
+  /// [D] process variances that plans count on, less than the model's. Limits are kept with all of it.
   Vector planned_process_variance() const;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -18,11 +19,11 @@ Vector most_informative_point(const DecisionContext& context, const std::vector<
 /// Minus the mean squared distance of the points of a path from one point [I], scaled units.
 class TowardsPoint : public PlanCriterion {
  public:
-  explicit TowardsPoint(const Vector& point) : point_(point) {}
+  explicit TowardsPoint(Vector point) : point_(std::move(point)) {}
   double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) override;
 
  private:
-  const Vector& point_;
+  Vector point_;
 };
 
 }  // namespace gpilot::plan

@@ -1,5 +1,6 @@
 #include <Eigen/Dense>
 #include <cmath>
+#include <utility>
 
 #include "gpilot/linalg/cholesky.hpp"
 #include "gpilot/plan/plan_criterion.hpp"
@@ -33,8 +34,8 @@ double PathEntropy::value(const RollOut& paths, Index /*n*/, const PlannedOutput
   return total;
 }
 
-ReferenceVariance::ReferenceVariance(const Reference& reference) : reference_(reference) {
-  for (const Vector& sd : reference.sd) {
+ReferenceVariance::ReferenceVariance(Reference reference) : reference_(std::move(reference)) {
+  for (const Vector& sd : reference_.sd) {
     now_ += sd.array().pow(4).sum();
   }
 }

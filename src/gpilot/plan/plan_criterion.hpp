@@ -43,18 +43,24 @@ class PathEntropy : public PlanCriterion {
 /// Reduction of the variance v_j of f at the points of a reference by the planned outputs, which depends on where they
 /// are measured but not on their values: sum_j v_j (v_j - v_j after) / sum_j v_j^2. It is a share of what there is now,
 /// and a point counts the more the less is known there. Points of the path beyond the range of the outputs earn
-/// nothing. Keeps a reference to its argument.
+/// nothing.
 class ReferenceVariance : public PlanCriterion {
  public:
-  explicit ReferenceVariance(const Reference& reference);
+  explicit ReferenceVariance(Reference reference);
   void prepare(const RollOut& paths) override;
   double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) override;
 
  private:
-  const Reference& reference_;
+  Reference reference_;
   std::vector<Matrix> cross_;  ///< [G] of [H N x R]
   double now_ = 0.0;           ///< sum_j v_j^2
   Matrix sum_, chol_, own_, answer_;
+};
+
+/// What a strategy looks for a plan by, made for one decision.
+struct PlanObjective {
+  std::unique_ptr<PlanCriterion> criterion;
+  double reference_sd = kNaN;  ///< of f where the model will be used, if the strategy looks at it
 };
 
 }  // namespace gpilot::plan

@@ -1,6 +1,8 @@
-#include <fmt/format.h>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
 
-#include "gpilot/core/error.hpp"
 #include "gpilot/plan/function_uncertainty.hpp"
 #include "gpilot/plan/limited_choice.hpp"
 #include "gpilot/plan/local.hpp"
@@ -8,16 +10,16 @@
 
 namespace gpilot::plan {
 
+using Posteriors = std::vector<gp::PackedPosterior>;
+
 // Declared where they are listed: strategies.def.
-Choice plan_information(const DecisionContext& context);
-Choice plan_entropy(const DecisionContext& context);
-Choice plan_reference_variance(const DecisionContext& context);
-Choice plan_recommended(const DecisionContext& context);
-Choice plan_local(const DecisionContext& context);
+PlanObjective path_information(const DecisionContext& context, const Posteriors& uncertainty);
+PlanObjective path_entropy(const DecisionContext& context, const Posteriors& uncertainty);
+PlanObjective reference_variance(const DecisionContext& context, const Posteriors& uncertainty);
+PlanObjective recommended(const DecisionContext& context, const Posteriors& uncertainty);
+PlanObjective towards_informative_point(const DecisionContext& context, const Posteriors& uncertainty);
 
 namespace {
-
-using Posteriors = std::vector<gp::PackedPosterior>;
 
 /// -|c_0 - target|^2: of plans that keep the limits, the one whose first control is nearest to a target.
 class NearTarget : public PlanCriterion {
@@ -30,21 +32,6 @@ class NearTarget : public PlanCriterion {
  private:
   const Vector& target_;
 };
-
-/// The mean over the functions drawn of what each plan is worth.
-Vector values_of(const DecisionContext& context, const Posteriors& uncertainty, PlanCriterion& criterion,
-                 MatrixRef plans) {
-  RollOut paths(context, uncertainty, plans.rows() / context.box.low.size(), context.planning.draws);
-  paths.run(plans);
-  criterion.prepare(paths);
-  const Index draws = paths.paths_of_plan();
-  Vector values = Vector::Zero(plans.cols());
-  for (Index k = 0; k < paths.paths(); ++k) {
-    const bool sensible = paths.sensible_rows(k) == paths.horizon();
-    values(k / draws) += sensible ? criterion.value(paths, k, paths.outputs(k)) / static_cast<double>(draws) : kNaN;
-  }
-  return values;
-}
 
 /// What the first control teaches by a criterion of one control.
 class FirstControl : public PlanCriterion {
@@ -77,71 +64,45 @@ Choice safe_maximum(const DecisionContext& context, const Criterion& criterion) 
   return search_plan({.context = context, .uncertainty = uncertainty, .criterion = first});
 }
 
-Choice plan_information(const DecisionContext& context) {
-  const Posteriors uncertainty = function_uncertainty(context);
-  InformationGain criterion;
-  return search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
+Vector values_of_plans(const DecisionContext& context, const Posteriors& uncertainty, PlanCriterion& criterion,
+                       MatrixRef plans) {
+  RollOut paths(context, uncertainty, plans.rows() / context.box.low.size(), context.planning.draws);
+  paths.run(plans);
+  criterion.prepare(paths);
+  const Index draws = paths.paths_of_plan();
+  Vector values = Vector::Zero(plans.cols());
+  for (Index k = 0; k < paths.paths(); ++k) {
+    const bool sensible = paths.sensible_rows(k) == paths.horizon();
+    values(k / draws) += sensible ? criterion.value(paths, k, paths.outputs(k)) / static_cast<double>(draws) : kNaN;
+  }
+  return values;
 }
 
-Choice plan_entropy(const DecisionContext& context) {
-  const Posteriors uncertainty = function_uncertainty(context);
-  PathEntropy criterion;
-  return search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
+PlanObjective path_information(const DecisionContext& /*context*/, const Posteriors& /*uncertainty*/) {
+  return {std::make_unique<InformationGain>()};
 }
 
-Choice plan_reference_variance(const DecisionContext& context) {
-  const Posteriors uncertainty = function_uncertainty(context);
-  const Reference reference = make_reference(context, uncertainty);
-  ReferenceVariance criterion(reference);
-  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
-  choice.reference_sd = std::sqrt(reference.variance);
-  return choice;
+PlanObjective path_entropy(const DecisionContext& /*context*/, const Posteriors& /*uncertainty*/) {
+  return {std::make_unique<PathEntropy>()};
 }
 
-Choice plan_recommended(const DecisionContext& context) {
+PlanObjective reference_variance(const DecisionContext& context, const Posteriors& uncertainty) {
+  Reference reference = make_reference(context, uncertainty);
+  const double sd = std::sqrt(reference.variance);
+  return {std::make_unique<ReferenceVariance>(std::move(reference)), sd};
+}
+
+PlanObjective recommended(const DecisionContext& context, const Posteriors& uncertainty) {
   if (context.region != nullptr) {
-    return plan_reference_variance(context);
+    return reference_variance(context, uncertainty);
   }
-  const Posteriors uncertainty = function_uncertainty(context);
-  InformationGain criterion;
-  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
-  choice.reference_sd = std::sqrt(make_reference(context, uncertainty).variance);
-  return choice;
+  return {std::make_unique<InformationGain>(), std::sqrt(make_reference(context, uncertainty).variance)};
 }
 
-Choice plan_local(const DecisionContext& context) {
-  const Posteriors uncertainty = function_uncertainty(context);
+PlanObjective towards_informative_point(const DecisionContext& context, const Posteriors& uncertainty) {
   const Reference reference = make_reference(context, uncertainty);
-  const Vector target = most_informative_point(context, uncertainty, reference);
-  TowardsPoint criterion(target);
-  Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion});
-  choice.reference_sd = std::sqrt(reference.variance);
-  return choice;
-}
-
-Vector plan_values(std::string_view strategy, const DecisionContext& context, MatrixRef plans) {
-  const Posteriors uncertainty = function_uncertainty(context);
-  const bool is_auto = strategy == "auto";
-  if (strategy == "infogain" || (is_auto && context.region == nullptr)) {
-    InformationGain criterion;
-    return values_of(context, uncertainty, criterion, plans);
-  }
-  if (strategy == "entropy-plan") {
-    PathEntropy criterion;
-    return values_of(context, uncertainty, criterion, plans);
-  }
-  if (strategy == "imse" || is_auto) {
-    const Reference reference = make_reference(context, uncertainty);
-    ReferenceVariance criterion(reference);
-    return values_of(context, uncertainty, criterion, plans);
-  }
-  if (strategy == "local") {
-    const Reference reference = make_reference(context, uncertainty);
-    const Vector target = most_informative_point(context, uncertainty, reference);
-    TowardsPoint criterion(target);
-    return values_of(context, uncertainty, criterion, plans);
-  }
-  throw InputError(fmt::format("plan_values: the strategy '{}' does not plan", strategy));
+  return {std::make_unique<TowardsPoint>(most_informative_point(context, uncertainty, reference)),
+          std::sqrt(reference.variance)};
 }
 
 }  // namespace gpilot::plan

@@ -33,15 +33,12 @@ struct Tried {
   bool sensible = true;  ///< its path stays within the model; otherwise the value is how far it does
   PlanRisk risk = {};    ///< of leaving the limits
   bool safe = true;      ///< the whole plan keeps them with probability 1 - delta
-  bool safe_now = true;  ///< its next rows do, and the mean of all others
+  bool safe_now = true;  ///< its next rows do, and the mean of all others: what counts, as it is made anew by then
   double value = 0.0;
 
   bool better_than(const Tried& other) const {
     if (sensible != other.sensible) {
       return sensible;
-    }
-    if (safe != other.safe) {
-      return safe;
     }
     if (safe_now != other.safe_now) {
       return safe_now;
@@ -56,7 +53,7 @@ class Search {
       : search_(search),
         context_(search.context),
         P_(context_.box.low.size()),
-        options_(context_.planning.with_horizon(P_, context_.limited())),
+        options_(context_.planning.with_horizon(P_)),
         H_(options_.horizon),
         blocks_((H_ + options_.hold - 1) / options_.hold),
         paths_(context_, search.uncertainty, H_, options_.draws),
@@ -268,7 +265,7 @@ PlanRisk plan_risk(const PlannedOutputs& outputs, const OutputLimits& limits, Ve
   for (Index k = 0; k < outputs.mean.size(); ++k) {
     const Index e = k % E;
     // Limits are of the output itself, not of what a noisy sensor says about it.
-    const double variance = outputs.noise(k, k) + outputs.signal(k, k) - output_variance(e);
+    const double variance = outputs.noise(k, k) + outputs.unplanned(k) + outputs.signal(k, k) - output_variance(e);
     const double sd = std::sqrt(std::max(variance, 1e-12));
     for (const double beyond : {limits.low(e) - outputs.mean(k), outputs.mean(k) - limits.high(e)}) {
       if (std::isinf(beyond)) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "gpilot/core/types.hpp"
@@ -20,15 +19,16 @@ struct PlanSearch {
 /// The best sequence of controls found by random shooting with elites (the cross-entropy method): generations of plans,
 /// each drawn around the best so far, the first around the previous plan. Anytime: with a larger budget the same plans
 /// are tried first, so that what is found never gets worse. Every plan keeps the box and the slew limits. Where outputs
-/// have limits, a plan that keeps them with probability 1 - delta over all its rows is best. Next comes one that does
-/// so over the rows applied before the next decision, while its mean keeps them to the end: a model of few rows is
-/// never sure of more, and measures before it decides again. Where not even that is found (Choice::safe is false), the
-/// plan with the least expected distance outside is taken: it leads back.
+/// have limits, a plan has to keep them with probability 1 - delta over the rows applied before the next decision and a
+/// few more, while its mean keeps them to the end: a model of few rows is never sure of more, and measures before it
+/// decides again. Where none does (Choice::safe is false), the plan with the least expected distance outside is taken:
+/// it leads back.
 Choice search_plan(const PlanSearch& search);
 
-/// What plans are worth to a strategy that plans, a column of controls each as RollOut::run() takes them [P H x N]; NaN
-/// for one whose path makes no sense. Throws InputError for a strategy that does not plan.
-Vector plan_values(std::string_view strategy, const DecisionContext& context, MatrixRef plans);
+/// What plans are worth by a criterion, a column of controls each as RollOut::run() takes them [P H x N]: the mean over
+/// the functions drawn; NaN for one whose path makes no sense.
+Vector values_of_plans(const DecisionContext& context, const std::vector<gp::PackedPosterior>& uncertainty,
+                       PlanCriterion& criterion, MatrixRef plans);
 
 /// How a plan may leave the limits of outputs, under the model.
 struct PlanRisk {

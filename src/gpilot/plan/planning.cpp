@@ -52,14 +52,10 @@ std::vector<std::pair<std::string, double>> PlanningOptions::settings() const {
           {"draws", static_cast<double>(draws)}};
 }
 
-PlanningOptions PlanningOptions::with_horizon(Index controls, bool limited) const {
+PlanningOptions PlanningOptions::with_horizon(Index controls) const {
   PlanningOptions result = *this;
   if (horizon == 0) {
     result.horizon = std::max(kShortestHorizon, kPlannedValues / std::max<Index>(controls, 1));
-    if (limited) {
-      result.horizon *= 2;
-      result.hold = std::max<Index>(hold, 2);
-    }
   }
   return result;
 }

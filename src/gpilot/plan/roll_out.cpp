@@ -35,7 +35,7 @@ double DecisionContext::beyond_range(VectorRef state) const {
 }
 
 Vector DecisionContext::planned_process_variance() const {
-  return (limited() ? 1.0 : kPlannedNoise) * transition.process_variance();
+  return kPlannedNoise * transition.process_variance();
 }
 
 void output_response(const std::vector<Matrix>& F, const Matrix& L_inverse, const Matrix& C, Matrix& response,
@@ -195,10 +195,15 @@ const PlannedOutputs& RollOut::outputs(Index n) {
   scratch_.noalias() = start_response_ * belief_.covariance;
   out_.noise.noalias() += scratch_ * start_response_.transpose();
   const Vector planned = context_.planned_process_variance();
+  const Vector unplanned = transition_.process_variance() - planned;
+  out_.unplanned.setZero(E_ * H_);
   for (Index d = 0; d < D_; ++d) {
+    const auto response = out_.response.middleCols(d * H_, H_);
     if (const double q = planned(d); q > 0.0) {
-      const auto response = out_.response.middleCols(d * H_, H_);
       out_.noise.noalias() += q * response * response.transpose();
+    }
+    if (context_.limited()) {
+      out_.unplanned += unplanned(d) * response.rowwise().squaredNorm();
     }
   }
   out_.signal.setZero(E_ * H_, E_ * H_);

@@ -22,6 +22,7 @@ struct PlannedOutputs {
   Vector mean;            ///< [E H]
   Matrix response;        ///< of the outputs to what enters a row of L x' [E H x D H], the H columns of a row together
   Matrix noise;           ///< [E H x E H] their covariance if f were known: that of the state, process and outputs
+  Vector unplanned;       ///< [E H] variances by the process noise that plans do not count on; 0 without limits
   Matrix signal;          ///< [E H x E H] what not knowing f adds
   std::vector<Matrix> V;  ///< [G] of [H x H]: covariance of f at the points of the path, a Gaussian process each
 };

@@ -2,19 +2,22 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/suggest.hpp"
+#include "gpilot/plan/function_uncertainty.hpp"
 #include "gpilot/plan/limited_choice.hpp"
 #include "gpilot/plan/maximise.hpp"
+#include "gpilot/plan/planner.hpp"
 
 namespace gpilot::plan {
 
 using DrawControl = Vector (*)(const DecisionContext&);
 using MakeCriterion = std::unique_ptr<Criterion> (*)(const DecisionContext&);
-using MakePlan = Choice (*)(const DecisionContext&);
+using Posteriors = std::vector<gp::PackedPosterior>;
+using MakeObjective = PlanObjective (*)(const DecisionContext&, const Posteriors&);
 
 #define DRAW(name, function, summary) Vector function(const DecisionContext&);
 #define MAXIMISE(name, function, summary) std::unique_ptr<Criterion> function(const DecisionContext&);
 #define MAXIMISE_PAST MAXIMISE
-#define PLAN(name, function, summary) Choice function(const DecisionContext&);
+#define PLAN(name, function, unit, summary) PlanObjective function(const DecisionContext&, const Posteriors&);
 #define PLAN_FOR_USE PLAN
 #include "strategies.def"
 #undef DRAW
@@ -55,19 +58,29 @@ class Maximise : public Strategy {
 
 class Planned : public Strategy {
  public:
-  explicit Planned(MakePlan plan) : plan_(plan) {}
-  Choice choose(const DecisionContext& context) const override { return plan_(context); }
+  explicit Planned(MakeObjective make) : make_(make) {}
+  Choice choose(const DecisionContext& context) const override {
+    const Posteriors uncertainty = function_uncertainty(context);
+    const PlanObjective objective = make_(context, uncertainty);
+    Choice choice = search_plan({.context = context, .uncertainty = uncertainty, .criterion = *objective.criterion});
+    choice.reference_sd = objective.reference_sd;
+    return choice;
+  }
   std::unique_ptr<Criterion> criterion(const DecisionContext& /*context*/) const override { return nullptr; }
+  Vector plan_values(const DecisionContext& context, MatrixRef plans) const override {
+    const Posteriors uncertainty = function_uncertainty(context);
+    return values_of_plans(context, uncertainty, *make_(context, uncertainty).criterion, plans);
+  }
 
  private:
-  MakePlan plan_;
+  MakeObjective make_;
 };
 
 struct Entry {
   std::string_view name;
   DrawControl draw;
   MakeCriterion make;
-  MakePlan plan;
+  MakeObjective plan;
   bool needs_history = false;
 };
 
@@ -75,7 +88,7 @@ const std::vector<Entry>& entries() {
 #define DRAW(name, function, summary) Entry{name, function, nullptr, nullptr},
 #define MAXIMISE(name, function, summary) Entry{name, nullptr, function, nullptr},
 #define MAXIMISE_PAST(name, function, summary) Entry{name, nullptr, function, nullptr, true},
-#define PLAN(name, function, summary) Entry{name, nullptr, nullptr, function},
+#define PLAN(name, function, unit, summary) Entry{name, nullptr, nullptr, function},
 #define PLAN_FOR_USE PLAN
   static const std::vector<Entry> all{
 #include "strategies.def"

@@ -19,6 +19,9 @@ class Strategy {
   virtual Choice choose(const DecisionContext& context) const = 0;
   /// What choose() maximises, or null for a strategy that draws its control.
   virtual std::unique_ptr<Criterion> criterion(const DecisionContext& context) const = 0;
+  /// What plans are worth to a strategy that plans, a column of controls each as RollOut::run() takes them [P H x N];
+  /// NaN for one whose path makes no sense. Nothing for a strategy that does not plan.
+  virtual Vector plan_values(const DecisionContext& /*context*/, MatrixRef /*plans*/) const { return {}; }
   /// Whether it looks at the rows of the current sequence, and so has nothing to say about the first of them.
   virtual bool needs_history() const { return false; }
 };
@@ -26,6 +29,7 @@ class Strategy {
 struct StrategyInfo {
   std::string name;
   std::string summary;        ///< one line
+  std::string unit{};         ///< of its criterion; "" if it has none
   bool reference_sd = false;  ///< its choices have one
   bool plans = false;         ///< a sequence of controls, also without limits
 };
@@ -34,6 +38,8 @@ struct StrategyInfo {
 const std::vector<StrategyInfo>& strategies();
 /// Their names, in the same order.
 std::vector<std::string> strategy_names();
+/// What the criterion of a strategy is measured in; "" if it has none.
+std::string criterion_unit(std::string_view name);
 /// What to say to somebody who waits for a reference_sd of this strategy; "" if its choices have one.
 std::string no_reference_sd(std::string_view name);
 /// Throws InputError for an unknown name, with the nearest known one in its message.

@@ -9,10 +9,10 @@ namespace gpilot::plan {
 
 const std::vector<StrategyInfo>& strategies() {
 #define DRAW(name, function, summary) StrategyInfo{name, summary},
-#define MAXIMISE(name, function, summary) StrategyInfo{name, summary},
+#define MAXIMISE(name, function, summary) StrategyInfo{name, summary, "nats"},
 #define MAXIMISE_PAST MAXIMISE
-#define PLAN(name, function, summary) StrategyInfo{name, summary, false, true},
-#define PLAN_FOR_USE(name, function, summary) StrategyInfo{name, summary, true, true},
+#define PLAN(name, function, unit, summary) StrategyInfo{name, summary, unit, false, true},
+#define PLAN_FOR_USE(name, function, unit, summary) StrategyInfo{name, summary, unit, true, true},
   static const std::vector<StrategyInfo> all{
 #include "strategies.def"
   };
@@ -37,6 +37,11 @@ std::string no_reference_sd(std::string_view name) {
   return fmt::format(
       "the strategy '{}' does not look at how sure the model is where it will be used; expected one that does: {}",
       name, able.empty() ? "there is none in this version" : fmt::format("{}", fmt::join(able, ", ")));
+}
+
+std::string criterion_unit(std::string_view name) {
+  const auto found = std::ranges::find(strategies(), name, &StrategyInfo::name);
+  return found == strategies().end() ? "" : found->unit;
 }
 
 std::vector<std::string> strategy_names() {

@@ -144,7 +144,7 @@ Vector landscape_values(const std::string& strategy_name, const explore::OnlineM
       plans.block(t * P, n, P, 1) = online.scaled_control(control);
     }
   }
-  return plan::plan_values(strategy_name, context, plans);
+  return strategy->plan_values(context, plans);
 }
 
 Json landscape_json(explore::OnlineModel& online, const Study& study, const Past& past, const StepRecord& step) {
@@ -157,7 +157,7 @@ Json landscape_json(explore::OnlineModel& online, const Study& study, const Past
       config.explore.slew.size() > 0 ? explore::slew_box(config.box, config.explore.slew, past.previous) : config.box;
   const Box inside = online.scaled(reach);
   plan::DecisionContext context = online.context(inside, past.has_rows ? &online.scaled(past.data) : nullptr, step.id);
-  context.planning = context.planning.with_horizon(config.box.low.size(), context.limited());
+  context.planning = context.planning.with_horizon(config.box.low.size());
   const Vector values = landscape_values(config.explore.strategy, online, context, step.choice.plan, grid,
                                          std::max<Index>(context.planning.hold, 1));
   if (values.size() == 0) {

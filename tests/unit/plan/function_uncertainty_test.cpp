@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "gpilot/plan/strategy.hpp"
 #include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/series.hpp"
@@ -230,6 +231,29 @@ TEST(FunctionUncertainty, IsThatOfTheModelWithoutAHistory) {
   const Matrix X = stream.normal_matrix(5, 3);
   EXPECT_NEAR(variance_at(function_uncertainty(context), X),
               test::dense_covariance(random.transition, 0, X).diagonal().mean(), 1e-10);
+}
+
+/// A linear model that has seen the extremes alone does not know what lies between them, and plans go there.
+TEST(FunctionUncertainty, ValuesBetweenTheExtremesAreWorthAVisit) {
+  constexpr double kExtreme = 1.7;
+  RandomContext random({.states = 1, .inducing = 0});
+  const auto values_after = [&](const std::vector<double>& controls) {
+    constexpr Index kRows = 30;
+    ssm::Sequence rows{Matrix(kRows, 1), Matrix::Zero(kRows, 1)};
+    for (Index t = 0; t < kRows; ++t) {
+      rows.controls(t, 0) = controls[static_cast<std::size_t>(t) % controls.size()];
+    }
+    random.history = ssm::concatenate({rows});
+    random.q.m = Matrix::Zero(1, kRows);
+    const Matrix plans = (Matrix(1, 3) << -kExtreme, 0.0, kExtreme).finished();
+    return make_strategy("infogain")->plan_values(random.context(), plans);
+  };
+  const Vector extremes = values_after({-kExtreme, kExtreme});
+  EXPECT_GT(extremes(1), extremes(0));
+  EXPECT_GT(extremes(1), extremes(2));
+  const Vector all = values_after({-kExtreme, 0.0, kExtreme});
+  EXPECT_LT(all(1), all(0));
+  EXPECT_LT(all(1), all(2));
 }
 
 /// Rows that no training has seen have no q(x) yet.

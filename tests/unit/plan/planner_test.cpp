@@ -215,12 +215,10 @@ TEST(Planner, GivesAControlWhereEveryPathDiverges) {
 
 TEST(Planner, TakesAHorizonThatTheControlsAllow) {
   const PlanningOptions options;
-  EXPECT_EQ(options.with_horizon(1, false).horizon, 10);
-  EXPECT_EQ(options.with_horizon(2, false).horizon, 5);
-  EXPECT_EQ(options.with_horizon(9, false).horizon, 3);
-  EXPECT_EQ(options.with_horizon(1, true).horizon, 20);
-  EXPECT_EQ(options.with_horizon(1, true).hold, 2);
-  EXPECT_EQ((PlanningOptions{.horizon = 7}).with_horizon(1, true).horizon, 7);
+  EXPECT_EQ(options.with_horizon(1).horizon, 10);
+  EXPECT_EQ(options.with_horizon(2).horizon, 5);
+  EXPECT_EQ(options.with_horizon(9).horizon, 3);
+  EXPECT_EQ((PlanningOptions{.horizon = 7}).with_horizon(1).horizon, 7);
 }
 
 }  // namespace

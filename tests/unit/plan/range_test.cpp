@@ -85,21 +85,26 @@ TEST_F(RangeTest, InformationBeyondItEarnsNothing) {
   EXPECT_LT(criterion.value(paths, 0, paths.outputs(0)), 1e-10 * everywhere);
 }
 
-TEST_F(RangeTest, PlansCountOnLessProcessNoiseUnlessLimitsAreToBeKept) {
-  const Vector noise = context_.transition.process_variance();
-  EXPECT_EQ(context_.planned_process_variance(), noise / 16.0);
+TEST_F(RangeTest, PlansCountOnLessProcessNoiseThanLimitsDo) {
+  const Vector q = context_.transition.process_variance();
+  EXPECT_EQ(context_.planned_process_variance(), q / 16.0);
+  EXPECT_TRUE(path().outputs(0).unplanned.isZero(0.0));
   const OutputLimits limits{.low = Vector::Constant(1, -1.0), .high = Vector::Constant(1, 1.0)};
   context_.limits = &limits;
-  EXPECT_EQ(context_.planned_process_variance(), noise);
+  EXPECT_EQ(context_.planned_process_variance(), q / 16.0);
+  // One row ahead the noise reaches the outputs through C L^-1.
+  const Matrix reach = context_.transition.parameters().C * context_.transition.left_inverse();
+  EXPECT_NEAR(path().outputs(0).unplanned(0), 15.0 / 16.0 * reach.row(0).cwiseAbs2().dot(q.transpose()), 1e-12);
 }
 
 TEST_F(RangeTest, WhatWeRecommendIsInformationOrTheReferenceOfADeclaredRegion) {
   const Matrix plans = Matrix::Constant(kHorizon, 2, 0.5);
-  EXPECT_EQ(plan_values("auto", context_, plans), plan_values("infogain", context_, plans));
+  const auto values = [&](const char* name) { return make_strategy(name)->plan_values(context_, plans); };
+  EXPECT_EQ(values("auto"), values("infogain"));
   const Box region{Vector::Constant(3, -1.0), Vector::Constant(3, 1.0)};
   context_.region = &region;
-  EXPECT_EQ(plan_values("auto", context_, plans), plan_values("imse", context_, plans));
-  EXPECT_NE(plan_values("auto", context_, plans), plan_values("infogain", context_, plans));
+  EXPECT_EQ(values("auto"), values("imse"));
+  EXPECT_NE(values("auto"), values("infogain"));
 }
 
 TEST_F(RangeTest, TheStepThatLeavesItIsWorthLessToo) {

@@ -28,6 +28,7 @@ PlannedOutputs correlated_outputs(RandomStream& random) {
   PlannedOutputs outputs;
   outputs.mean = 0.5 * random.normal_vector(kSize);
   outputs.noise = noise * noise.transpose() + 0.3 * Matrix::Identity(kSize, kSize);
+  outputs.unplanned = Vector::Zero(kSize);
   outputs.signal = signal * signal.transpose();
   return outputs;
 }
@@ -79,7 +80,8 @@ TEST(PlanRisk, IsAboveTheProbabilityAndNearItWhereThatIsSmall) {
 TEST(PlanRisk, IsTheProbabilityOfOneOutputInOneRow) {
   PlannedOutputs outputs;
   outputs.mean = Vector::Constant(1, 0.3);
-  outputs.noise = Matrix::Constant(1, 1, 0.5);
+  outputs.noise = Matrix::Constant(1, 1, 0.3);
+  outputs.unplanned = Vector::Constant(1, 0.2);  // plans do not count on it, limits do
   outputs.signal = Matrix::Constant(1, 1, 0.6);
   const OutputLimits limits{.low = Vector::Constant(1, -kNone), .high = Vector::Constant(1, 1.3)};
   // One standard deviation of the output without its noise of variance 0.1.
