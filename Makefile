@@ -61,13 +61,13 @@ results: deps-bench ## accuracy tables of docs/results/engine.md (some minutes)
 	@build/bench/bin/engine kink
 	@build/bench/bin/engine latent
 
-paper: deps-figures build ## the experiments and figures of docs/results/paper.md (40 minutes; goes on where it stopped)
+paper: deps-figures build ## the experiments and figures of docs/results/paper.md (hours; goes on where it stopped)
 	@scripts/paper.sh $(BUILD_DIR)/bin/gpilot build/paper
 
-planning: deps-bench deps-figures build ## the experiments and figures of docs/results/planning.md (an hour; goes on where it stopped)
+planning: deps-bench deps-figures build ## the experiments and figures of docs/results/planning.md (hours; goes on where it stopped)
 	@$(MAKE) --no-print-directory build/bench/build.ninja
 	@cmake --build build/bench --parallel $(JOBS) --target oracle planners
-	@scripts/planning.sh $(BUILD_DIR)/bin/gpilot build/bench/bin build/planning
+	@scripts/planning.sh $(BUILD_DIR)/bin/gpilot build/bench/bin build/planning build/paper
 
 format: deps-ci ## format all C++ files in place
 	@clang-format -i $(CXX_FILES)

@@ -18,17 +18,18 @@ compare() {
   "$gpilot" compare "$@" --trials "$trials" --steps 30 --seed 0 -o "$folder/$name" | tee "$folder/$name.txt"
 }
 
-# The four experiments; the two propositions in each of their forms; the paper's training.
-compare paper 50 kink pendulum cart-pole tras --strategies random,randext,latmi,totmi,entropy
+# The four experiments, with auto and prbs for planning.md and trust.md; the two propositions in each of their forms; the
+# paper's training.
+compare paper 50 kink pendulum cart-pole tras --strategies random,randext,prbs,latmi,totmi,entropy,auto
 compare variants 50 kink pendulum --strategies random,latmi,latmi-x0,totmi,totmi-sampled
-compare preset 20 kink pendulum --strategies random,randext,latmi,totmi --paper
+compare preset 15 kink pendulum --strategies random,randext,latmi,totmi --paper
 
 # Weaker and stronger controls than those of the systems.
 four=random,randext,latmi,totmi
-compare pendulum-0.25 30 pendulum --strategies $four --box pendulum=-0.25:0.25
-compare pendulum-1 30 pendulum --strategies $four --box pendulum=-1:1
-compare cart-pole-1 30 cart-pole --strategies $four --box cart-pole=-1:1
-compare tras-half 30 tras --strategies $four --box tras=0:0.25,-0.175:0.275
+compare pendulum-0.25 20 pendulum --strategies $four --box pendulum=-0.25:0.25
+compare pendulum-1 20 pendulum --strategies $four --box pendulum=-1:1
+compare cart-pole-1 20 cart-pole --strategies $four --box cart-pole=-1:1
+compare tras-half 10 tras --strategies $four --box tras=0:0.25,-0.175:0.275
 
 # One exploration of the kink, for the criterion over the control. model.json is the last file that it writes.
 if [ ! -f "$folder/landscape/model.json" ]; then
@@ -54,7 +55,7 @@ done
 curves paper choose timings
 curves paper train timings
 # Our training in the trials that the preset has, for a fair look side by side.
-awk -v metric=rmse -v trials=20 -f "$scripts/curves.awk" "$folder/paper/results.csv" >"$figures/paper-20-rmse.dat"
+awk -v metric=rmse -v trials=15 -f "$scripts/curves.awk" "$folder/paper/results.csv" >"$figures/paper-15-rmse.dat"
 
 # The criterion that chose step k saw 5 + k - 1 points; what step 31 would be chosen by, the last model says.
 landscape() { # POINTS

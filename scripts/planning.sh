@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# The experiments of docs/results/planning.md and their figures. Usage: planning.sh GPILOT BENCHES FOLDER [IMAGES]
-# BENCHES is the folder of the programs that 'make bench' builds. What is finished in FOLDER is not run again.
+# The experiments of docs/results/planning.md and their figures. Usage: planning.sh GPILOT BENCHES FOLDER PAPER [IMAGES]
+# BENCHES is the folder of the programs that 'make bench' builds, PAPER that of paper.sh, whose first comparison is part of
+# this one, too. What is finished in the folders is not run again.
 # TRIALS=2 tries it all with fewer trials (in a folder of its own, please, and with other IMAGES).
 set -euo pipefail
-usage="usage: planning.sh GPILOT BENCHES FOLDER [IMAGES]"
+usage="usage: planning.sh GPILOT BENCHES FOLDER PAPER [IMAGES]"
 gpilot=${1:?$usage}
 benches=${2:?$usage}
 folder=${3:?$usage}
+paper=${4:?$usage}
 scripts=$(dirname "$0")
-images=${4:-$scripts/../docs/results/images}
-mkdir -p "$folder" "$images"
+images=${5:-$scripts/../docs/results/images}
+mkdir -p "$folder" "$paper" "$images"
 
 # compare NAME TRIALS ARGUMENT..
 compare() {
@@ -25,10 +27,11 @@ bench() {
   [ -s "$folder/$file" ] || { "$benches/$1" "${@:2}" >"$folder/$file.part" && mv "$folder/$file.part" "$folder/$file"; }
 }
 
-compare planning 50 kink pendulum cart-pole tras --strategies random,randext,latmi,totmi,auto
+folder=$paper compare paper 50 kink pendulum cart-pole tras --strategies random,randext,prbs,latmi,totmi,entropy,auto
+compare angles 30 pendulum --angles --strategies random,randext,latmi,totmi,auto
 compare local 30 pendulum cart-pole --observe-states --strategies random,totmi,local,imse
-compare safe 50 pendulum --box pendulum=-1:1 --limit th=-0.8:0.8 --delta 0.05 --strategies random,randext,latmi,auto
-compare unsafe 50 pendulum --box pendulum=-1:1 --strategies random,randext,latmi,auto
+compare safe 30 pendulum --box pendulum=-1:1 --limit th=-0.8:0.8 --delta 0.05 --strategies random,randext,latmi,auto
+compare unsafe 30 pendulum --box pendulum=-1:1 --strategies random,randext,latmi,auto
 bench oracle.txt oracle "${TRIALS:-15}"
 bench planners.csv planners "${TRIALS:-5}" 77
 
@@ -39,9 +42,7 @@ fi
 
 figures=$folder/figures
 mkdir -p "$figures"
-for name in planning local safe unsafe; do
-  awk -v metric=rmse -f "$scripts/curves.awk" "$folder/$name/results.csv" >"$figures/$name-rmse.dat"
-done
+awk -v metric=rmse -f "$scripts/curves.awk" "$paper/paper/results.csv" >"$figures/planning-rmse.dat"
 # Share of the best plan over the milliseconds of the search: a block "ms median lowest" for each system and method.
 sed -nE 's/^# ([a-z-]+), ([a-z]+), +([0-9]+) ms: median ([0-9.]+), lowest ([0-9.]+) .*/\1 \2 \3 \4 \5/p' "$folder/planners.csv" |
   sort -k1,2 -k3n | awk '{ key = $1 " " $2 } key != last { if (last != "") print "\n"; print "# " key; last = key } { print $3, $4, $5 }' \

@@ -2,7 +2,8 @@
 # bands between the quartiles, one key below all panels. Given before: data, the folder of the curves, and images, the
 # folder to draw to.
 colour(s) = s eq 'random' ? '#3b6fb6' : s eq 'randext' ? '#555555' : s eq 'latmi' ? '#e0a100' : \
-            s eq 'latmi-x0' ? '#7d5ba6' : s eq 'totmi' ? '#c8372d' : s eq 'totmi-sampled' ? '#e07fb0' : '#2e8b57'
+            s eq 'latmi-x0' ? '#7d5ba6' : s eq 'totmi' ? '#c8372d' : s eq 'totmi-sampled' ? '#e07fb0' : \
+            s eq 'prbs' ? '#8aa8a0' : '#2e8b57'
 # Dashes where a line may lie on another.
 dashes(s) = s eq 'entropy' || s eq 'totmi-sampled' ? 2 : 1
 error_of(system) = system eq 'kink' ? 'RMSE of f' : 'free-run RMSE, test sd'

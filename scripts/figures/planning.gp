@@ -2,7 +2,7 @@
 load folder_of_scripts . '/common.gp'
 eval open('planning', 900, 700)
 eval fine_tics
-strategies = 'random randext latmi totmi auto'
+strategies = 'random randext prbs latmi totmi auto'
 file = data . '/planning-rmse.dat'
 set multiplot layout 2, 2 margins 0.08, 0.985, 0.14, 0.95 spacing 0.09, 0.13
 do for [system in 'kink pendulum cart-pole tras'] {

@@ -3,7 +3,7 @@ load folder_of_scripts . '/common.gp'
 eval open('preset', 900, 700)
 eval fine_tics
 strategies = 'random randext latmi totmi'
-array files[2] = [data . '/paper-20-rmse.dat', data . '/preset-rmse.dat']
+array files[2] = [data . '/paper-15-rmse.dat', data . '/preset-rmse.dat']
 array training[2] = ['our training', "the paper's training"]
 set multiplot layout 2, 2 margins 0.08, 0.985, 0.14, 0.95 spacing 0.09, 0.13
 do for [system in 'kink pendulum'] {
