@@ -3,7 +3,8 @@
 ///   knowledge [trials] [seed] [system] [strategy]     all systems and both strategies unless named
 ///
 /// Paired trials of every declaration, judged by the same free runs; and how often the intervals of learned parameters
-/// hold the true values.
+/// hold the true values. Random controls do not depend on the model: it is fitted only to the rows that the table
+/// names.
 
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -14,10 +15,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/ssm/model.hpp"
+#include "gpilot/systems/simulate.hpp"
 #include "gpilot/systems/system.hpp"
 #include "gpilot/trials/statistics.hpp"
 #include "gpilot/trials/system_knowledge.hpp"
@@ -56,6 +59,44 @@ struct Outcome {
   std::vector<double> inside, all;                      ///< per trial: parameters whose interval holds the truth
 };
 
+/// How many of the intervals of learned parameters hold the true value.
+void count_inside(const systems::System& system, const ssm::Model& model, double& inside, double& all) {
+  for (const ssm::ParameterEstimate& p : model.report.parameters) {
+    for (const auto& [name, value] : trials::true_parameters(system)) {
+      if (name == p.name) {
+        inside += p.low <= value && value <= p.high ? 1.0 : 0.0;
+        all += 1.0;
+      }
+    }
+  }
+}
+
+/// The error after each of kSteps, and the last model.
+std::pair<std::array<double, kSteps.size()>, ssm::Model> run(const systems::System& system,
+                                                             const trials::Evaluation& evaluation,
+                                                             trials::TrialOptions options) {
+  std::array<double, kSteps.size()> rmse{};
+  explore::ExploreOptions& explore = options.explore;
+  if (explore.strategy == "random") {
+    const auto rows = explore.initial + static_cast<Index>(kSteps.back());
+    const Matrix controls = systems::random_controls(system, rows, {}, explore.seed, explore.trial);
+    const auto first_only = [](const trials::TrialStep& /*fitted*/) { return false; };
+    trials::Trial trial;
+    for (std::size_t k = 0; k < kSteps.size(); ++k) {
+      options.initial_controls = controls.topRows(explore.initial + static_cast<Index>(kSteps[k]));
+      trial = trials::run_trial(system, evaluation, options, first_only);
+      rmse[k] = trial.steps.back().metrics.front().value;
+    }
+    return {rmse, std::move(*trial.model)};
+  }
+  explore.steps = static_cast<Index>(kSteps.back());
+  trials::Trial trial = trials::run_trial(system, evaluation, options);
+  for (std::size_t k = 0; k < kSteps.size(); ++k) {
+    rmse[k] = trial.steps[kSteps[k]].metrics.front().value;
+  }
+  return {rmse, std::move(*trial.model)};
+}
+
 Outcome run(const systems::System& system, const Declaration& declared, const std::string& strategy, int trials,
             std::uint64_t seed) {
   Outcome outcome;
@@ -73,20 +114,12 @@ Outcome run(const systems::System& system, const Declaration& declared, const st
     options.explore.strategy = strategy;
     options.explore.seed = seed;
     options.explore.trial = static_cast<std::uint32_t>(trial);
-    options.explore.steps = static_cast<Index>(kSteps.back());
     try {
-      const trials::Trial result = trials::run_trial(system, evaluation, options);
+      const auto [rmse, model] = run(system, evaluation, options);
       for (std::size_t k = 0; k < kSteps.size(); ++k) {
-        outcome.rmse[k][t] = result.steps[kSteps[k]].metrics.front().value;
+        outcome.rmse[k][t] = rmse[k];
       }
-      for (const ssm::ParameterEstimate& p : result.model->report.parameters) {
-        for (const auto& [name, value] : trials::true_parameters(system)) {
-          if (name == p.name) {
-            outcome.inside[t] += p.low <= value && value <= p.high ? 1.0 : 0.0;
-            outcome.all[t] += 1.0;
-          }
-        }
-      }
+      count_inside(system, model, outcome.inside[t], outcome.all[t]);
     } catch (const NumericalError& error) {
       fmt::print(stderr, "{} {} trial {}: {}\n", system.spec().name, declared.name, trial, error.what());
     }
