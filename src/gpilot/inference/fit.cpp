@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "gpilot/core/version.hpp"
 #include "gpilot/inference/candidate_search.hpp"
 #include "gpilot/inference/parameter_errors.hpp"
+#include "gpilot/inference/stability.hpp"
 #include "gpilot/inference/start.hpp"
 #include "gpilot/ssm/knowledge.hpp"
 #include "gpilot/ssm/transition.hpp"
@@ -22,6 +24,10 @@ namespace {
 
 constexpr double kLeastVariance = 1e-12;  ///< of a function, scaled units: nothing is as certain as that
 constexpr double kExplainedLimit = 0.5;   ///< below this share of explained motion, half, the user is warned; by feel
+
+/// Doublings over the training rows from which a linear model is called unstable: sixteen times as large. The estimate
+/// of an integrator doubles a little, too; anything from 2 to 8 would do.
+constexpr double kUnstableDoublings = 4.0;
 
 /// All options that the result depends on, threads apart.
 std::vector<ssm::Setting> settings_of(const FitOptions& o, bool warm) {
@@ -131,6 +137,11 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   } else {
     report.status = ssm::FitStatus::kConverged;
     report.message = fmt::format("the model explains {:.0f} % or more of how every state changes", 100.0 * least);
+  }
+  const std::optional<double> doubling = doubling_rows(best.dynamics);
+  if (doubling && *doubling * kUnstableDoublings < static_cast<double>(series_.rows())) {
+    report.message += fmt::format(
+        "; it is unstable: a deviation doubles every {:.3g} row(s), so free runs of many more say little", *doubling);
   }
 }
 
