@@ -24,7 +24,7 @@ namespace gpilot::inference {
 namespace {
 
 // Cut and trusted ratio are by trial on kink and TRAS (docs/decisions/process-noise.md). The rest is by feel, not
-// measured; the first two are centres of weak priors (docs/math/model.md).
+// measured; the three noises are centres of weak priors (docs/math/model.md).
 constexpr double kGpNoise = 0.08;         ///< prior centre of a GP row's process sd, scaled
 constexpr double kSmallNoise = 0.01;      ///< the same where it is declared small: .3 % of a range
 constexpr double kSmallNoiseSd = 1.0;     ///< of its log variance then: three times the noise costs 2.4 nats

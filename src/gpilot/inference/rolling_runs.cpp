@@ -35,7 +35,7 @@ constexpr Index kMostRows = 2000;
 /// systems (docs/decisions/trust.md); other numbers were not tried there.
 constexpr int kRunSmoothingSteps = 5;
 
-// Of a calibrated spread; as for recordings (identify/identified_model.cpp).
+// Of a calibrated spread; by feel. Recordings have bounds of their own (identify/identified_model.cpp).
 constexpr double kNarrowest = 0.5;
 constexpr double kWidest = 20.0;
 constexpr double kPriorRuns = 3.0;  ///< what a spread of 1 weighs, in runs; by feel

@@ -90,7 +90,7 @@ template <class Archive, class Planning>
 void describe_planning(Archive& a, Planning& o) {
   a.count({.key = "horizon",
            .meaning = "controls planned ahead; 0 = ten values in all",
-           .more = "So 10 steps of one control, 5 of two; twice as many steps where outputs have limits"},
+           .more = "So 10 steps of one control, 5 of two; at least 3"},
           o.horizon, 0, 200);
   a.count({.key = "hold", .meaning = "steps for which a planned control is held", .option = "plan-hold"}, o.hold, 1,
           200);

@@ -17,7 +17,6 @@ class Program {
 
   /// The value of every formula where `values` are those of the names.
   std::vector<Dual> evaluate(const std::vector<Dual>& values) const;
-  std::size_t operations() const { return steps_.size(); }
 
  private:
   struct Step {

@@ -21,7 +21,7 @@ class PlanCriterion {
 /// I(y_{1..H}; f) = 1/2 log det(noise + signal) / det(noise): joint information of the planned outputs about the
 /// transition function. The covariance among the points of the path counts what they tell twice once only; the noise is
 /// that of the outputs, so that an unobserved state teaches as much as reaches them. Points of the path beyond the
-/// range of the outputs earn nothing: there f counts as known.
+/// ranges of outputs and states earn the less the farther they are: f counts as known there (RollOut::worth).
 class InformationGain : public PlanCriterion {
  public:
   double value(const RollOut& paths, Index n, const PlannedOutputs& outputs) override;
@@ -42,8 +42,8 @@ class PathEntropy : public PlanCriterion {
 
 /// Reduction of the variance v_j of f at the points of a reference by the planned outputs, which depends on where they
 /// are measured but not on their values: sum_j v_j (v_j - v_j after) / sum_j v_j^2. It is a share of what there is now,
-/// and a point counts the more the less is known there. Points of the path beyond the range of the outputs earn
-/// nothing.
+/// and a point counts the more the less is known there. Points of the path beyond the ranges of outputs and states earn
+/// the less the farther they are.
 class ReferenceVariance : public PlanCriterion {
  public:
   explicit ReferenceVariance(Reference reference);

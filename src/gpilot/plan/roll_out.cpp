@@ -17,9 +17,8 @@ namespace {
 /// it a point is worth a fifth.
 constexpr double kLossBeyondRange = 4.0;
 
-/// Share of the process variances that plans count on: training overrates them, the sd of velocities 4 to 10 times
-/// (docs/decisions/process-noise.md). A quarter of the sd; by trial, with 1 and with this value only
-/// (docs/decisions/planning.md).
+/// Share of the process variances that plans count on: training overrates them (docs/decisions/process-noise.md). A
+/// quarter of the sd; by trial, with 1 and with this value only (docs/decisions/planning.md).
 constexpr double kPlannedNoise = 1.0 / 16.0;
 
 }  // namespace

@@ -64,7 +64,7 @@ class RollOut {
   const ssm::Transition& transition() const { return transition_; }
   /// The points (x, c) of the last run [H N x I]: those of row t are rows t N to t N + N - 1.
   const Matrix& points() const { return X_; }
-  /// What a point of path n is worth [H]: 1 where the outputs stay within their range, and less and less where the step
+  /// What a point of path n is worth [H]: 1 where outputs and states stay in their ranges, less and less where the step
   /// from it leads beyond or begins there.
   Vector worth(Index n) const;
   /// The same as a Gaussian process sees them.

@@ -51,8 +51,6 @@ class Elbo {
   const StartPrior& start_of(Index t) const {
     return series_.broad[static_cast<std::size_t>(t)] ? broad_start_ : declared_start_;
   }
-  /// J plus the mean function's slope in x [D x D].
-  const Matrix& effective_right() const { return J_; }
   void set_nodes(gp::Nodes nodes) { regression_.set_nodes(std::move(nodes)); }
 
  private:
