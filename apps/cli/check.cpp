@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "commands.hpp"
 #include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/study/config.hpp"
 #include "options.hpp"
 
@@ -175,9 +177,42 @@ void print_rig(const study::RigSettings& rig) {
   fmt::print("  ends after {} failed step(s) in a row\n", rig.failures);
 }
 
+/// Settings that have no effect beside the others.
+std::vector<std::string> ignored_settings(const StudyConfig& c) {
+  std::vector<std::string> notes;
+  const auto note = [&notes](bool ignored, const char* keys, const std::string& why) {
+    if (ignored) {
+      notes.push_back(fmt::format("{}: without effect: {}", keys, why));
+    }
+  };
+  const explore::ExploreOptions& e = c.explore;
+  const std::vector<plan::StrategyInfo> strategies = plan::strategies();
+  const auto strategy = std::ranges::find(strategies, e.strategy, &plan::StrategyInfo::name);
+  const bool known = strategy != strategies.end();
+  const std::string chosen = fmt::format("the strategy is {}", e.strategy);
+  note(known && !strategy->plans && !e.limits.any() && e.planning != plan::PlanningOptions{}, "planning",
+       chosen + ", which does not plan");
+  note(known && !strategy->reference_sd && !e.region.empty(), "planning.region",
+       chosen + ", which does not ask where the model will be used");
+  note(!e.limits.any() && e.limits.delta != plan::OutputLimits{}.delta, "study.delta", "no output has limits");
+  const inference::FitOptions usual;
+  const bool adam = e.fit.method == inference::Method::kAdam;
+  const std::string method = fmt::format("the method is {}", inference::name(e.fit.method));
+  note(!adam && (e.fit.epochs != usual.epochs || e.fit.samples != usual.samples ||
+                 e.fit.learning_rate != usual.learning_rate),
+       "training.epochs, samples, learning_rate", method);
+  note(e.fit.method != inference::Method::kEm &&
+           (e.fit.rounds != usual.rounds || e.fit.e_steps != usual.e_steps || e.fit.m_iterations != usual.m_iterations),
+       "training.rounds, e_steps, m_iterations", method);
+  note(adam && (e.fit.restarts != usual.restarts || e.fit.noise_path != usual.noise_path),
+       "training.restarts, noise_path", method);
+  return notes;
+}
+
 /// What is allowed, but seldom meant.
 std::vector<std::string> notes_on(const StudyConfig& c) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = ssm::physics_notes(c.model);
+  std::ranges::move(ignored_settings(c), std::back_inserter(notes));
   for (const std::string& output : c.model.outputs) {
     if (range_of(c.model, output) == nullptr) {
       notes.push_back(

@@ -216,12 +216,10 @@ std::string explanation(ssm::FitStatus status) {
   switch (status) {
     case ssm::FitStatus::kIterationLimit:
       return "training ended before the bound had settled, or without a test of it: more rounds or epochs may improve "
-             "the "
-             "model a little";
+             "the model a little";
     case ssm::FitStatus::kNotUseful:
       return "over rows that it had not learned from the model predicts no better than holding the last value, as is "
-             "usual "
-             "after a few measurements; do not rely on it yet";
+             "usual after a few measurements; do not rely on it yet";
     case ssm::FitStatus::kMotionAsNoise:
       return "the model explains less than half of how a state changes from row to row and takes the rest for random "
              "disturbance, as is usual while there are few measurements; if it stays so, its predictions are poor "
@@ -232,6 +230,9 @@ std::string explanation(ssm::FitStatus status) {
 }
 
 std::string held_out_words(const ssm::HeldOut& held) {
+  if (std::isnan(held.model_ratio())) {
+    return "nothing changed, or was measured, in the rows that would tell";
+  }
   const Index skilled = held.skilled_steps().value_or(0);
   return fmt::format(
       "free runs of up to {} rows, learned from the rows before alone, err by {:.3g} of what holding the last value "
@@ -303,12 +304,15 @@ Json states_json(const Model& model, const Summary& summary) {
   return states;
 }
 
+/// A linear baseline of identified states has states of its own: names come from the summary, not from the model.
 Json outputs_json(const Model& model, const Summary& summary) {
+  std::vector<std::string> states;
+  std::ranges::transform(summary.states, std::back_inserter(states), &RowSummary::state);
   Json outputs = Json::array();
   for (std::size_t e = 0; e < model.spec.outputs.size(); ++e) {
     const auto k = static_cast<Index>(e);
     outputs.push_back({{"name", model.spec.outputs[e]},
-                       {"measures", by_name(summary.C.row(k).transpose(), model.spec.states)},
+                       {"measures", by_name(summary.C.row(k).transpose(), states)},
                        {"offset", summary.d(k)},
                        {"noise_sd", summary.output_sd(k)},
                        {"noise_sd_fixed", static_cast<bool>(summary.output_fixed[e])}});

@@ -102,9 +102,16 @@ bool looks_like_numbers(std::string_view text) {
 }
 
 void add_format(CLI::App& command, Format& format) {
-  const std::map<std::string, Format> names{{"text", Format::kText}, {"json", Format::kJson}};
-  command.add_option("--format", format, "how to print the result: text or json")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [&format](const std::string& text) {
+            if (text != "text" && text != "json") {
+              throw InputError(fmt::format("--format: '{}', expected text or json", text));
+            }
+            format = text == "json" ? Format::kJson : Format::kText;
+          },
+          "how to print the result: text or json")
       ->type_name("text|json");
 }
 

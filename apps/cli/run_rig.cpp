@@ -98,6 +98,11 @@ class Printer {
 void print_summary(const RunRigArguments& arguments, const Study& study, const study::RigRunSummary& summary) {
   const std::size_t trainings = study.trainings().size();
   if (arguments.format == Format::kJson) {
+    nlohmann::ordered_json newest = nullptr;
+    if (trainings > 0) {
+      const explore::TrainingSummary& training = study.trainings().back().summary;
+      newest = {{"status", name(training.status)}, {"message", training.message}, {"chosen", training.chosen}};
+    }
     const nlohmann::ordered_json json = {{"study", study.path()},
                                          {"measurements", study.told()},
                                          {"measured", summary.told},
@@ -105,6 +110,7 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
                                          {"restarts", summary.restarts},
                                          {"missed_deadlines", summary.missed},
                                          {"trainings", trainings},
+                                         {"newest_training", newest},
                                          {"stopped", summary.stopped},
                                          {"sure_enough", summary.sure_enough},
                                          {"implausible", summary.implausible},

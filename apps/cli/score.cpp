@@ -93,6 +93,7 @@ Scoreboard pooled(const std::vector<Scoreboard>& boards) {
   Scoreboard total{.free_run = all(&Scoreboard::free_run),
                    .one_step = all(&Scoreboard::one_step),
                    .mean = all(&Scoreboard::mean),
+                   .hold = all(&Scoreboard::hold),
                    .linear_free_run = all(&Scoreboard::linear_free_run),
                    .linear_one_step = all(&Scoreboard::linear_one_step),
                    .diverged = 0,
@@ -109,7 +110,8 @@ ordered_json to_json(const Scoreboard& board, const std::vector<std::string>& ou
   linear["one_step"] = to_json(board.linear_one_step, outputs);
   return {{"free_run", to_json(board.free_run, outputs)},
           {"one_step", to_json(board.one_step, outputs)},
-          {"baselines", {{"mean", to_json(board.mean, outputs)}, {"linear", linear}}}};
+          {"baselines",
+           {{"mean", to_json(board.mean, outputs)}, {"hold", to_json(board.hold, outputs)}, {"linear", linear}}}};
 }
 
 /// The tests over recordings `first` to `last`, that one excluded.
@@ -178,12 +180,17 @@ std::string percent(double share) {
   return rounded == 0.0 && share > 0.0 ? "<1%" : fmt::format("{:.0f}%", rounded);
 }
 
+std::string value_or_dash(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:.4g}", value);
+}
+
 void print_table(const NewData& data, const Scoreboard& board) {
-  const std::array<std::pair<std::string_view, const Score&>, 5> predictors{
+  const std::array<std::pair<std::string_view, const Score&>, 6> predictors{
       {{"free run", board.free_run},
        {"one step", board.one_step},
        {"linear, free run", board.linear_free_run},
        {"linear, one step", board.linear_one_step},
+       {"last value held", board.hold},
        {"training mean", board.mean}}};
   const std::vector<std::string>& outputs = data.model.spec.outputs;
   std::size_t width = std::string_view("output").size();
@@ -195,9 +202,9 @@ void print_table(const NewData& data, const Scoreboard& board) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto e = static_cast<Index>(i);
     for (const auto& [name, score] : predictors) {
-      fmt::print("{:<{}}  {:<16}  {:>7}  {:>10.4g}  {:>10.4g}  {:>6}  {:>6}  {:>6}\n", outputs[i], width, name,
-                 score.count[i], score.rmse(e), score.nlpd(e), percent(score.coverage(e, 0)),
-                 percent(score.coverage(e, 1)), percent(score.coverage(e, 2)));
+      fmt::print("{:<{}}  {:<16}  {:>7}  {:>10}  {:>10}  {:>6}  {:>6}  {:>6}\n", outputs[i], width, name,
+                 score.count[i], value_or_dash(score.rmse(e)), value_or_dash(score.nlpd(e)),
+                 percent(score.coverage(e, 0)), percent(score.coverage(e, 1)), percent(score.coverage(e, 2)));
     }
   }
 }
@@ -307,7 +314,7 @@ void run_score(const ScoreArguments& arguments) {
 
 void add_score(CLI::App& app) {
   const auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* command = app.add_subcommand("score", "compare predictions with measured outputs, beside two baselines");
+  CLI::App* command = app.add_subcommand("score", "compare predictions with measured outputs, beside baselines");
   add_new_data_options(*command, arguments->data);
   command->add_option("--residual-lags", arguments->lags, "most rows between two residuals, or a residual and an input")
       ->type_name("N")
@@ -320,9 +327,9 @@ void add_score(CLI::App& app) {
       "inputs alone, 'one step' every output up to the row before. The histogram of probability integral transforms "
       "says\n"
       "where the values fell in the predicted distribution. Baselines: the linear model that was fitted beside it\n"
-      "(linear) and the training outputs' mean and standard deviation. Several files, or the sequences of a file with "
-      "a\n"
-      "column 'sequence', are scored together and one by one; each has its warm-up. The residuals are the errors of "
+      "(linear), the last value measured in the warm-up, held, and the training outputs' mean and standard deviation.\n"
+      "Several files, or the sequences of a file with a column 'sequence', are scored together and one by one; each "
+      "has its warm-up. The residuals are the errors of "
       "'one\n"
       "step' in units of their predicted sd: a small p says that they are correlated over time, or with an input so\n"
       "many rows before, so that there is more to learn. Examples:\n"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,6 +53,17 @@ std::string set_aside(const study::StudyConfig& config, const Vector& outputs) {
   return words.empty() ? "" : fmt::format("; careful: {}: kept, but not learned from", words);
 }
 
+/// What to say of an applied control that gpilot would not have chosen; "" if it might have.
+std::string outside_box(const study::StudyConfig& config, const std::optional<Vector>& applied) {
+  for (Index p = 0; applied && p < std::min(applied->size(), config.box.low.size()); ++p) {
+    if (const double u = (*applied)(p); u < config.box.low(p) || u > config.box.high(p)) {
+      return fmt::format("; careful: {} = {} lies outside {} to {}: taken as applied",
+                         config.model.inputs[static_cast<std::size_t>(p)], u, config.box.low(p), config.box.high(p));
+    }
+  }
+  return "";
+}
+
 void tell_correction(const TellArguments& arguments, Index step) {
   const Vector outputs = parse_outputs("--y", arguments.outputs);
   std::optional<Vector> applied;
@@ -63,7 +75,7 @@ void tell_correction(const TellArguments& arguments, Index step) {
   print_result(arguments, step, changed ? "corrected" : "repeated",
                changed ? "corrected; what was told before stays on record, models that had learned from it decide no "
                          "more" +
-                             set_aside(study.config(), outputs)
+                             set_aside(study.config(), outputs) + outside_box(study.config(), applied)
                        : "has these values already; nothing changed");
 }
 
@@ -80,9 +92,9 @@ void tell_outputs(const TellArguments& arguments, Index step) {
   study::Study study = study::Study::open(arguments.study);
   switch (study.tell(step, outputs, applied, time)) {
     case study::Told::kAccepted:
-      print_result(
-          arguments, step, "accepted",
-          fmt::format("told; the study has {} measurement(s){}", study.told(), set_aside(study.config(), outputs)));
+      print_result(arguments, step, "accepted",
+                   fmt::format("told; the study has {} measurement(s){}{}", study.told(),
+                               set_aside(study.config(), outputs), outside_box(study.config(), applied)));
       break;
     case study::Told::kRepeated:
       print_result(arguments, step, "repeated", "has been told the same before; nothing changed");

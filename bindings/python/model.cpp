@@ -65,6 +65,7 @@ Dict scoreboard_dict(const ssm::Scoreboard& board) {
   result["free_run"] = score_dict(board.free_run);
   result["one_step"] = score_dict(board.one_step);
   result["mean"] = score_dict(board.mean);
+  result["hold"] = score_dict(board.hold);
   result["linear_free_run"] = score_dict(board.linear_free_run);
   result["linear_one_step"] = score_dict(board.linear_one_step);
   result["diverged"] = board.diverged;

@@ -84,6 +84,35 @@ cmp -s mine.toml pendulum.toml || fail "a refused init changed its file"
 "$program" init mine.toml --force >/dev/null
 cmp -s mine.toml blank.toml || fail "--force"
 
+# Settings without effect, and formulas that have no value somewhere in the declared ranges, are told.
+cat >ignored.toml <<'END'
+[study]
+dt = 0.2
+strategy = "random"
+delta = 0.2
+[[input]]
+name = "u"
+low = -2
+high = 2
+[[output]]
+name = "x"
+unit = "deg"
+low = -3
+high = 3
+[planning]
+horizon = 7
+[training]
+epochs = 5
+[physics]
+x = "u - sqrt(x)"
+END
+"$program" check ignored.toml >ignored.txt
+expect_line "planning: without effect: the strategy is random, which does not plan" ignored.txt
+expect_line "study.delta: without effect: no output has limits" ignored.txt
+expect_line "training.epochs, samples, learning_rate: without effect: the method is em" ignored.txt
+expect_line "physics.x: no training can succeed with such data" ignored.txt
+expect_line "'deg', the unit of x, is none of the SI's" ignored.txt
+
 # Wrong input names file, line and key.
 expect_refused "did you mean 'pendulum'?" init x.toml --example pendulun
 expect_refused "there is no directory 'nowhere'" init nowhere/x.toml

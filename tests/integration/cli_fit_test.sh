@@ -132,6 +132,15 @@ expect_line "chosen: linear, 2 states, dead time 1; asked for" linear.txt
 expect_line "chosen: delay, 2 output and 1 input lags" delay.txt
 "$program" show delay.json >delay.show
 expect_line "y_th(t-1)' = y_th" delay.show
+# The linear baseline has states of its own, and more of them than names in the model.
+"$program" fit long.csv --inputs c --outputs y_th --structure delay --lags 1:1 --order 3 --rows :160 --inducing 8 \
+  --format json -o one.json >one.txt || fail "fit --format json of delays"
+for file in delay.json one.json; do
+  "$program" show $file --format json | python3 -c 'import json, sys
+linear = json.load(sys.stdin)["baselines"]["linear"]
+sys.exit([s["name"] for s in linear["states"]] != list(linear["outputs"][0]["measures"]))' ||
+    fail "states of the linear baseline in $file"
+done
 "$program" predict delay.json long.csv --warmup 160 --rows :200 -o delay.csv >/dev/null || fail "predict of delays"
 
 # Which state an output measures.

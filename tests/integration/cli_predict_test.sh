@@ -33,6 +33,7 @@ expect_equal "filtered rows" "$(head -5 b.csv)" "$(head -5 a.csv)"
 
 # Scores.
 "$program" score model.json test.csv | grep '^y_th .*linear, one step' >/dev/null || fail "score"
+"$program" score model.json test.csv --warmup 4 | grep '^y_th .*last value held' >/dev/null || fail "score of holding"
 "$program" score model.json test.csv --warmup 4 --format json >score.json
 for key in free_run one_step baselines mean linear '"90"' '"count"'; do
   grep -q "${key//\"/\\\"}" score.json || fail "$key is not in the score"

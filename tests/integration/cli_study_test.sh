@@ -27,6 +27,7 @@ expect_equal "the same step" "$(json step ask.json)" 1
 expect_line "step 1: told; the study has 1 measurement(s)" tell.txt
 "$program" tell hand.study --step 1 --y 0.31 >tell.txt
 expect_line "has been told the same before" tell.txt
+expect_refused "--format: 'xml', expected text or json" show hand.study --format xml
 expect_refused "told already" tell hand.study --step 1 --y 0.32
 expect_refused "step 7 was never asked: the newest is 1" tell hand.study --step 7 --y 0.32
 expect_refused "2 value(s), expected 1: angle" tell hand.study --step 1 --y 0.3,0.4

@@ -279,7 +279,7 @@ class Model:
         if rows != len(controls):
             raise ValueError(f"u, y: shapes {controls.shape} and ({rows}, {len(self.outputs)}), expected as many rows")
         board = self._core.score(controls, measured, int(warmup), int(n_draws), int(seed), broad_start)
-        names = ("free_run", "one_step", "mean", "linear_free_run", "linear_one_step")
+        names = ("free_run", "one_step", "mean", "hold", "linear_free_run", "linear_one_step")
         return Scores(
             rmse={name: board[name]["rmse"] for name in names},
             nlpd={name: board[name]["nlpd"] for name in names},

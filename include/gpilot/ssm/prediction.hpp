@@ -80,6 +80,7 @@ Prediction predict_mean(const Model& model, Index rows);
 struct Scoreboard {
   Score free_run, one_step;
   Score mean;
+  Score hold;  ///< of holding the last value measured in the warm-up; errors and counts alone, it has no distribution
   Score linear_free_run, linear_one_step;
   Index diverged = 0;  ///< draws of the model's free run that diverged
   Index beyond = 0;    ///< rows of the model's free run that the training data do not support (Prediction::beyond)

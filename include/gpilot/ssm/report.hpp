@@ -48,7 +48,8 @@ struct HeldOut {
   std::vector<double> hold;    ///< of holding the last value
   Index runs = 0;              ///< 0: there were too few rows
 
-  /// Over all steps ahead, as shares of the error of holding the last value; NaN if there were no runs.
+  /// Over all steps ahead, as shares of the error of holding the last value; NaN if there were no runs, or
+  /// nothing changed in them.
   double model_ratio() const;
   double linear_ratio() const;
   /// The farthest step ahead at which the model was better than holding the last value, 0 if none; not given if there

@@ -119,6 +119,16 @@ void StructureSearch::describe(const FoundStructures& found, const FittedCandida
   } else if (!candidate.converged) {
     r.message = fmt::format("as meant: more than {} joint steps overfit", options_.iterations);
   }
+  if (!stopped() && !judge.quarters_.empty() && std::isfinite(chosen.validation)) {
+    const BaselineErrors simple = baseline_errors(judge.data_, judge.quarters_, judge.unit_);
+    if (!(chosen.validation < std::min(simple.hold, simple.mean))) {
+      r.status = ssm::FitStatus::kNotUseful;
+      r.message = fmt::format(
+          "free runs over left-out training rows err by {:.3g} sd of the output, holding the last value by {:.3g}, the "
+          "mean by {:.3g}: nothing that can be predicted so far ahead was found",
+          chosen.validation, simple.hold, simple.mean);
+    }
+  }
   r.structure = std::string(name(chosen.choice.kind));
   r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
                                  std::numeric_limits<double>::quiet_NaN());

@@ -103,6 +103,35 @@ void ValidationErrors::add(const ValidationErrors& other) {
   count += other.count;
 }
 
+BaselineErrors baseline_errors(const ssm::Dataset& data, const std::vector<Fold>& folds, const Vector& unit) {
+  double hold_squares = 0.0;
+  double mean_squares = 0.0;
+  Index count = 0;
+  for (const Fold& fold : folds) {
+    for (Index e = 0; e < unit.size(); ++e) {
+      double mean = 0.0;
+      double sd = 0.0;
+      ssm::column_statistics(fold.training, e, 0.0, mean, sd);
+      for (const Block& block : fold.blocks) {
+        const auto y = data[block.sequence].outputs.col(e);
+        double held = mean;
+        for (Index t = 0; t < block.begin; ++t) {
+          held = std::isnan(y(t)) ? held : y(t);
+        }
+        for (Index t = block.begin; t < block.end; ++t) {
+          if (!std::isnan(y(t))) {
+            hold_squares += std::pow((y(t) - held) / unit(e), 2);
+            mean_squares += std::pow((y(t) - mean) / unit(e), 2);
+            ++count;
+          }
+        }
+      }
+    }
+  }
+  const auto n = static_cast<double>(std::max<Index>(1, count));
+  return {.hold = std::sqrt(hold_squares / n), .mean = std::sqrt(mean_squares / n)};
+}
+
 ValidationErrors validate(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Dynamics& dynamics,
                           const ssm::Dataset& data, const Fold& fold, const Vector& unit, std::uint64_t seed,
                           ssm::Detail detail, Index draws) {

@@ -47,6 +47,15 @@ struct ValidationErrors {
   void add(const ValidationErrors& other);
 };
 
+/// What takes no model, over the same left-out rows: root mean squared errors in units of the training outputs'
+/// standard deviations.
+struct BaselineErrors {
+  double hold = 0.0;  ///< of holding the last value measured before them
+  double mean = 0.0;  ///< of the mean of the fold's training rows
+};
+
+BaselineErrors baseline_errors(const ssm::Dataset& data, const std::vector<Fold>& folds, const Vector& unit);
+
 inline constexpr Index kValidationDraws = 32;  ///< of a model with a Gaussian process; a linear one needs none
 
 /// Free runs of dynamics trained on a fold. `scaling` is the fold's, `unit` [E] the outputs' standard deviations. Where

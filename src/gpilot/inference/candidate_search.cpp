@@ -209,6 +209,7 @@ TrainedCandidate CandidateSearch::train_linear(const std::string& name, int rest
     }
   }
   ssm::StatePosterior q = kinematic_start(linear, series_, p, drift_sd);
+  check_formulas(spec_, scaling_, linear, p, transition_inputs(linear, series_, q));
   ssm::Elbo elbo(linear, series_, nodes_, options_.threads);
   BoundOptimiser optimiser(elbo, priors, free, std::move(p), std::move(q));
   train(optimiser);

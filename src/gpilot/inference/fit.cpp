@@ -104,6 +104,22 @@ Vector CandidateSearch::support(const TrainedCandidate& trained) const {
   return variance.colwise().maxCoeff().transpose()(transition.row_states()).cwiseMax(kLeastVariance);
 }
 
+/// Which output was never measured, or that none ever changed; empty otherwise.
+std::string CandidateSearch::without_motion() const {
+  bool moves = false;
+  for (Index e = 0; e < series_.outputs.rows(); ++e) {
+    double first = kNaN;
+    for (const double y : series_.outputs.row(e)) {
+      first = std::isnan(first) ? y : first;
+      moves = moves || (!std::isnan(y) && y != first);
+    }
+    if (std::isnan(first)) {
+      return fmt::format("the output '{}' was never measured", spec_.outputs[static_cast<std::size_t>(e)]);
+    }
+  }
+  return moves ? "" : "no output ever changed";
+}
+
 /// Status and message in words.
 void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& report) const {
   report.explained = explained(best);
@@ -114,6 +130,9 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   if (progress_.stopped()) {
     report.status = ssm::FitStatus::kInterrupted;
     report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
+  } else if (const std::string silent = without_motion(); !silent.empty()) {
+    report.status = ssm::FitStatus::kNotUseful;
+    report.message = silent;
   } else if (report.held_out.runs >= kFewestRuns && !(report.held_out.model_ratio() < 1.0)) {
     report.status = ssm::FitStatus::kNotUseful;
     report.message = fmt::format(
@@ -137,6 +156,9 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   } else {
     report.status = ssm::FitStatus::kConverged;
     report.message = fmt::format("the model explains {:.0f} % or more of how every state changes", 100.0 * least);
+    if (report.held_out.runs < kFewestRuns) {
+      report.message += "; the rows are too few to judge it by free runs over rows that it had not learned from";
+    }
   }
   const std::optional<double> doubling = doubling_rows(best.dynamics);
   if (doubling && *doubling * kUnstableDoublings < static_cast<double>(series_.rows())) {

@@ -1,14 +1,18 @@
 #include "gpilot/inference/start.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <vector>
 
+#include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 #include "gpilot/inference/smoother.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/series.hpp"
 
 namespace gpilot::inference {
@@ -137,6 +141,33 @@ Matrix transition_inputs(const ssm::Structure& s, const ssm::Series& series, con
     }
   }
   return points;
+}
+
+void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Structure& s,
+                    const ssm::Parameters& p, MatrixRef points) {
+  if (!s.physics) {
+    return;
+  }
+  const Matrix m = s.physics->evaluate(points, p.physics);
+  for (Index n = 0; n < m.rows(); ++n) {
+    for (Index k = 0; k < m.cols(); ++k) {
+      if (std::isfinite(m(n, k))) {
+        continue;
+      }
+      std::string where;
+      for (Index i = 0; i < points.cols(); ++i) {
+        const bool control = i >= s.states;
+        const Index c = i - s.states;
+        const double value = control ? scaling.control_offset(c) + scaling.control_scale(c) * points(n, i)
+                                     : scaling.state_offset(i) + scaling.state_scale(i) * points(n, i);
+        where += fmt::format("{}{} = {:.4g}", i > 0 ? ", " : "",
+                             (control ? spec.inputs : spec.states)[static_cast<std::size_t>(control ? c : i)], value);
+      }
+      throw NumericalError(fmt::format(
+          "physics.{}: the formula has no value ({}) at {}, where the data lead",
+          spec.states[static_cast<std::size_t>(s.physics->rows()[static_cast<std::size_t>(k)])], m(n, k), where));
+    }
+  }
 }
 
 Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,

@@ -4,6 +4,7 @@
 
 #include "gpilot/ssm/data.hpp"
 #include "gpilot/ssm/posterior.hpp"
+#include "gpilot/ssm/scaling.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 
@@ -21,6 +22,10 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& structure, const ssm::
 
 /// The points (x_t, c_t) that transitions start from, at the means of q(x); [transitions x I].
 Matrix transition_inputs(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q);
+
+/// Throws NumericalError that names the state and the place where a formula has no value at these points.
+void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Structure& structure,
+                    const ssm::Parameters& p, MatrixRef points);
 
 /// M representatives of those points, by k-means; [M x I].
 Matrix inducing_start(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q,

@@ -38,6 +38,7 @@ Json scores_json(const ssm::Scoreboard& board) {
           {"one step", score_json(board.one_step)},
           {"linear, free run", score_json(board.linear_free_run)},
           {"linear, one step", score_json(board.linear_one_step)},
+          {"last value held", score_json(board.hold)},
           {"training mean", score_json(board.mean)}};
 }
 

@@ -275,7 +275,62 @@ void check_function(const ModelSpec& spec) {
   }
 }
 
+/// A point within the declared ranges of states and inputs, the same for the same n; others have their typical values.
+std::vector<double> point_in_range(const ModelSpec& spec, int n) {
+  constexpr double kGolden = 0.6180339887498949;
+  constexpr double kMargin = 0.01;  // formulas may end where a range does, as the root of a level that is never below 0
+  std::vector<double> values = typical_values(spec);
+  const std::vector<std::string> names = formula_names(spec);
+  for (std::size_t i = 0; i < spec.states.size() + spec.inputs.size(); ++i) {
+    const auto range = std::ranges::find(spec.ranges, names[i], &Range::name);
+    if (range != spec.ranges.end()) {
+      const double turns = 0.5 + n * std::fmod(kGolden * static_cast<double>(i + 1), 1.0);
+      const double share = kMargin + (1.0 - 2.0 * kMargin) * (turns - std::floor(turns));
+      values[i] = range->low + share * (range->high - range->low);
+    }
+  }
+  return values;
+}
+
+/// "x = -2.4, u = 1" of the names that a formula uses.
+std::string where_words(const ModelSpec& spec, const physics::Expression& expression,
+                        const std::vector<double>& values) {
+  const std::vector<std::string> names = formula_names(spec);
+  std::vector<std::string> words;
+  for (const std::size_t i : expression.used()) {
+    if (i < spec.states.size() + spec.inputs.size()) {
+      words.push_back(fmt::format("{} = {:.3g}", names[i], values[i]));
+    }
+  }
+  return fmt::format("at {}, within the declared ranges", fmt::join(words, ", "));
+}
+
 }  // namespace
+
+std::vector<std::string> physics_notes(const ModelSpec& spec) {
+  constexpr int kPoints = 64;  // what is undefined in a few per cent of the ranges is found
+  std::vector<std::string> notes;
+  for (const Formula& formula : spec.physics.formulas) {
+    const physics::Expression expression(formula.text, formula_names(spec));
+    try {
+      for (int n = 0; n < kPoints; ++n) {
+        const std::vector<double> values = point_in_range(spec, n);
+        expression.check_finite(values, where_words(spec, expression, values));
+      }
+    } catch (const physics::FormulaError& error) {
+      notes.push_back(
+          fmt::format("{}.{}: no training can succeed with such data: {}", kPhysics, formula.state, error.what()));
+    }
+  }
+  for (const auto& [column, unit] : spec.physics.units) {
+    if (!spec.physics.formulas.empty() && !unit.empty() && !physics::known_unit(unit)) {
+      notes.push_back(
+          fmt::format("{}: '{}', the unit of {}, is none of the SI's: units of formulas with it are not checked",
+                      kPhysics, unit, column));
+    }
+  }
+  return notes;
+}
 
 void check_physics(const ModelSpec& spec) {
   const Physics& physics = spec.physics;

@@ -66,4 +66,8 @@ std::vector<std::string> formula_names(const ModelSpec& spec);
 /// Throws InputError that names the formula or parameter and the place in its text.
 void check_physics(const ModelSpec& spec);
 
+/// What is allowed but will hurt: formulas that have no value somewhere within the declared ranges, and columns whose
+/// unit is unknown, so that formulas with them are not checked.
+std::vector<std::string> physics_notes(const ModelSpec& spec);
+
 }  // namespace gpilot::ssm

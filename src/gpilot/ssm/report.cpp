@@ -29,11 +29,11 @@ FitStatus fit_status_from_name(std::string_view text) {
 }
 
 double HeldOut::model_ratio() const {
-  return runs > 0 ? norm(model) / norm(hold) : kNaN;
+  return norm(hold) > 0.0 ? norm(model) / norm(hold) : kNaN;
 }
 
 double HeldOut::linear_ratio() const {
-  return runs > 0 ? norm(linear) / norm(hold) : kNaN;
+  return norm(hold) > 0.0 ? norm(linear) / norm(hold) : kNaN;
 }
 
 std::optional<Index> HeldOut::skilled_steps() const {

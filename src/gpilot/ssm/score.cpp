@@ -89,6 +89,22 @@ ssm::Prediction predict_mean(const ssm::Model& model, Index rows) {
 
 namespace {
 
+/// Of holding the last value that was measured before `first_row`, or the training mean where there is none.
+Score score_hold(const ssm::Model& model, MatrixRef truth, Index first_row) {
+  ssm::Prediction held = predict_mean(model, truth.rows());
+  for (Index e = 0; e < truth.cols(); ++e) {
+    for (Index t = 0; t < first_row; ++t) {
+      if (!std::isnan(truth(t, e))) {
+        held.mean.col(e).setConstant(truth(t, e));
+      }
+    }
+  }
+  Score result = score(held, truth, first_row);
+  result.nlpd.setConstant(kNaN);
+  result.coverage.setConstant(kNaN);
+  return result;
+}
+
 /// Errors in units of the predicted sd; NaN before `first_row` and where nothing was measured.
 Matrix standardised(const ssm::Prediction& p, MatrixRef truth, Index first_row) {
   Matrix residuals = Matrix::Constant(truth.rows(), truth.cols(), std::numeric_limits<double>::quiet_NaN());
@@ -116,6 +132,7 @@ Scoreboard score_model(const ssm::Model& model, const ssm::Sequence& sequence, c
   return {.free_run = score(run, y, options.warmup),
           .one_step = score(ahead, y, options.warmup),
           .mean = score(predict_mean(model, y.rows()), y, options.warmup),
+          .hold = score_hold(model, y, options.warmup),
           .linear_free_run = score(linear.free_run(sequence, options), y, options.warmup),
           .linear_one_step = score(linear.ahead(sequence, 1), y, options.warmup),
           .diverged = run.diverged,

@@ -157,6 +157,23 @@ TEST(Validation, FoldsLeaveOutputsOutAndModelsDoNotSeeThem) {
   EXPECT_EQ(half[0].blocks[0].end, 200);
 }
 
+TEST(Validation, BaselinesOfLeftOutRows) {
+  ssm::Sequence s{Matrix::Zero(kShortestValidated, 0), Vector::LinSpaced(kShortestValidated, 0.0, 39.0)};
+  s.outputs(9, 0) = kNaN;  // 8 is held over the second quarter, rows 10 to 19
+  Fold fold{{s}, {{0, 10, 20}}};
+  fold.training[0].outputs.middleRows(10, 10).setConstant(kNaN);
+  const BaselineErrors errors = baseline_errors({s}, {fold}, Vector::Constant(1, 2.0));
+  double hold = 0.0;
+  double from_mean = 0.0;
+  const double mean = (36.0 + 590.0) / 29.0;  // of 0 to 8 and 20 to 39
+  for (int t = 10; t < 20; ++t) {
+    hold += std::pow((t - 8.0) / 2.0, 2) / 10.0;
+    from_mean += std::pow((t - mean) / 2.0, 2) / 10.0;
+  }
+  EXPECT_NEAR(errors.hold, std::sqrt(hold), 1e-12);
+  EXPECT_NEAR(errors.mean, std::sqrt(from_mean), 1e-12);
+}
+
 TEST(Validation, RunsUseNothingAfterTheirStart) {
   const ssm::Dataset data{recording(200, true, 4)};
   const std::vector<Fold> folds = quarter_folds(data);
@@ -281,6 +298,19 @@ TEST(Identify, LongDataAreJudgedByAPartAndLearnedFromAsAWhole) {
   EXPECT_EQ(model.states.rows(), 6000);
   const ssm::Sequence fresh = recording(400, false, 4);
   EXPECT_LT(free_run_rmse(model, model.gp, fresh, 100), 0.7);  // the noise is 0.5
+}
+
+TEST(Identify, SaysWhereNothingCanBePredicted) {
+  RandomStream random(3, Purpose::kTest);
+  ssm::Sequence walk{Matrix::Zero(150, 1), Matrix::Zero(150, 1)};
+  for (Index t = 0; t < 150; ++t) {
+    walk.controls(t, 0) = random.normal();  // does nothing
+    walk.outputs(t, 0) = (t > 0 ? walk.outputs(t - 1, 0) : 0.0) + random.normal();
+  }
+  const ssm::Model model = identify({walk}, columns(), {.states = 2});
+  EXPECT_EQ(model.report.status, ssm::FitStatus::kNotUseful);
+  EXPECT_NE(model.report.message.find("holding the last value by"), std::string::npos) << model.report.message;
+  EXPECT_EQ(identify({recording(150, false, 8)}, columns(), {.states = 3}).report.status, ssm::FitStatus::kConverged);
 }
 
 TEST(Identify, AStopKeepsTheBestSoFar) {

@@ -49,6 +49,31 @@ TEST(Fit, LearnsTheToySystem) {
   EXPECT_EQ(model.report.status, ssm::FitStatus::kConverged) << model.report.message;
 }
 
+TEST(Fit, SaysThatFewRowsWereNotJudged) {
+  const ssm::Model model = fit({toy_sequence(5)}, toy_spec(), quick_options());
+  if (model.report.status == ssm::FitStatus::kConverged) {
+    EXPECT_NE(model.report.message.find("too few to judge it"), std::string::npos) << model.report.message;
+  }
+  EXPECT_LT(model.report.held_out.runs, 3);
+}
+
+TEST(Fit, SaysWhatWasNeverMeasuredOrNeverChanged) {
+  ssm::ModelSpec spec = toy_spec();
+  spec.outputs = {"y", "z"};
+  spec.C = Matrix::Ones(2, 1);
+  ssm::Sequence s = toy_sequence(20);
+  s.outputs.conservativeResize(20, 2);
+  s.outputs.col(1).setConstant(std::nan(""));
+  const ssm::Model silent = fit({s}, spec, quick_options());
+  EXPECT_EQ(silent.report.status, ssm::FitStatus::kNotUseful);
+  EXPECT_EQ(silent.report.message, "the output 'z' was never measured");
+  ssm::Sequence still = toy_sequence(20);
+  still.outputs.setConstant(0.3);
+  const ssm::Model stuck = fit({still}, toy_spec(), quick_options());
+  EXPECT_EQ(stuck.report.status, ssm::FitStatus::kNotUseful);
+  EXPECT_EQ(stuck.report.message, "no output ever changed");
+}
+
 TEST(Fit, SameSeedSameBits) {
   const ssm::Dataset data{toy_sequence(25), toy_sequence(12, 2)};
   expect_same_bits(fit(data, toy_spec(), quick_options()), fit(data, toy_spec(), quick_options()));

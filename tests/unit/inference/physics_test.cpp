@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
 #include "gpilot/gp/nodes.hpp"
 #include "gpilot/inference/fit.hpp"
@@ -15,6 +16,7 @@
 #include "gpilot/ssm/transition.hpp"
 #include "gpilot/systems/simulate.hpp"
 #include "gpilot/systems/system.hpp"
+#include "support/message_of.hpp"
 
 namespace gpilot::inference {
 namespace {
@@ -55,6 +57,26 @@ FitOptions quick() {
   options.polish = 40;
   options.noise_path = 0;
   return options;
+}
+
+TEST(Physics, AFormulaWithoutAValueWhereTheDataLeadIsNamed) {
+  ssm::ModelSpec spec = drift();
+  spec.physics.formulas = {{"x", "k*u - b*sqrt(x + 0.1)"}};
+  const std::string message = test::message_of<NumericalError>([&] { fit(drift_data(30, 1), spec, {}); });
+  EXPECT_NE(message.find("physics.x: the formula has no value (nan) at x = -"), std::string::npos) << message;
+  EXPECT_TRUE(ssm::physics_notes(drift()).empty());
+  spec.ranges.push_back({"x", -2.0, 2.0});
+  const std::vector<std::string> notes = ssm::physics_notes(spec);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes.front().find("within the declared ranges"), std::string::npos) << notes.front();
+}
+
+TEST(Physics, ColumnsOfUnknownUnitsAreTold) {
+  ssm::ModelSpec spec = drift();
+  spec.physics.units = {{"x", "deg"}, {"u", "V"}};
+  const std::vector<std::string> notes = ssm::physics_notes(spec);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes.front().find("'deg', the unit of x"), std::string::npos) << notes.front();
 }
 
 TEST(Physics, ParametersAreLearnedWithHonestErrors) {

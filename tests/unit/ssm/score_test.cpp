@@ -128,6 +128,10 @@ TEST(ScoreModel, PutsTheModelBesideItsBaselines) {
   EXPECT_NEAR(board.free_run.rmse(0), std::hypot(9.0 - filtered, 4.0 - filtered) / std::sqrt(2.0), 1e-6);
   EXPECT_NEAR(board.mean.rmse(0), std::sqrt(0.5 * 25.0), 1e-12);
   EXPECT_NEAR(board.mean.nlpd(0), 0.5 * std::log(2.0 * std::numbers::pi) + std::log(3.0) + 0.25 * 25.0 / 9.0, 1e-12);
+  EXPECT_NEAR(board.hold.rmse(0), std::sqrt(0.5 * (4.0 + 9.0)), 1e-12);
+  EXPECT_TRUE(std::isnan(board.hold.nlpd(0)));
+  const Scoreboard cold = score_model(model, data, {.warmup = 0, .draws = 0});
+  EXPECT_EQ(cold.hold.rmse(0), cold.mean.rmse(0));  // nothing was measured that could be held
   EXPECT_NEAR(board.linear_free_run.rmse(0), std::sqrt(0.5 * (16.0 + 1.0)), 1e-6);
   EXPECT_NEAR(board.linear_one_step.rmse(0), board.linear_free_run.rmse(0), 1e-6);
   // One step: row 1 as the free run, row 2 from the filter after row 1 (variance 0.01/1.01 + 0.25 before it).
