@@ -16,7 +16,12 @@ namespace gpilot::ssm {
 
 namespace {
 
-const double kUniformSd = std::sqrt(1.0 / 12.0);
+const double kUniformSd = std::sqrt(1.0 / 12.0);  ///< of a variable in [0, 1]
+
+// Of a velocity that is not measured (docs/math/model.md, Scaling). By feel: kernels learn their length scales, so the
+// scale need only be of the right order.
+constexpr double kStepsAcross = 20.0;  ///< in which it moves its position by the position's scale, where no data say so
+constexpr double kLeastMotion = 0.01;  ///< of the position's scale a step; below, data say more of noise than of motion
 
 struct Spread {
   double mean = 0.0;
@@ -158,14 +163,14 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
       continue;
     }
     const Index e = observing_output(C, derivative.position);
-    // Without a measured position nothing says how fast it moves: a twentieth of its scale a step.
-    double rate = s.state_scale(derivative.position) / (20.0 * spec.dt);
+    // Without a measured position nothing says how fast it moves.
+    double rate = s.state_scale(derivative.position) / (kStepsAcross * spec.dt);
     if (e >= 0) {
       const double turn = turns(e);
       const Spread statistics = spread(data, [e, turn](const Sequence& q, Index t) {
         return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNaN;
       });
-      if (statistics.sd > 0.01 * s.output_scale(e)) {
+      if (statistics.sd > kLeastMotion * s.output_scale(e)) {
         rate = statistics.sd / spec.dt;
       }
     }
