@@ -112,9 +112,8 @@ void check_parameters(const ModelSpec& spec) {
 std::vector<double> typical_values(const ModelSpec& spec) {
   std::vector<double> values;
   const auto add = [&](const std::string& column, double start) {
-    const auto range = std::ranges::find(spec.ranges, column, &Range::name);
-    const bool has_range = range != spec.ranges.end();
-    values.push_back(!std::isnan(start) ? start : has_range ? 0.5 * (range->low + range->high) : 0.0);
+    const Range* range = range_of(spec, column);
+    values.push_back(!std::isnan(start) ? start : range != nullptr ? 0.5 * (range->low + range->high) : 0.0);
   };
   for (std::size_t d = 0; d < spec.states.size(); ++d) {
     const auto i = static_cast<Index>(d);

@@ -86,13 +86,11 @@ double scale_of(const Spread& s) {
 /// A range of an angle wider than a turn is a turn.
 void column_scale(const ModelSpec& spec, const std::string& name, const Spread& statistics, double turn, double& offset,
                   double& scale) {
-  for (const Range& range : spec.ranges) {
-    if (range.name == name) {
-      const double width = range.high - range.low;
-      offset = 0.5 * (range.low + range.high);
-      scale = (turn > 0.0 ? std::min(width, turn) : width) * kUniformSd;
-      return;
-    }
+  if (const Range* range = range_of(spec, name)) {
+    const double width = range->high - range->low;
+    offset = 0.5 * (range->low + range->high);
+    scale = (turn > 0.0 ? std::min(width, turn) : width) * kUniformSd;
+    return;
   }
   offset = statistics.mean;
   scale = scale_of(statistics);
