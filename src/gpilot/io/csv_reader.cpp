@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <set>
 
 #include "gpilot/core/error.hpp"
@@ -17,7 +16,6 @@
 namespace gpilot::io {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kLinesAhead = 32;        ///< that the dialect is found from
 constexpr std::size_t kBytesAhead = 1U << 18;  ///< lines beyond are not looked at before they are read
 
@@ -63,7 +61,7 @@ bool CsvReader::next() {
   if (blank_lines_ > 0) {
     check_blank_line(row_line_);
     --blank_lines_;
-    values_[0] = kMissing;
+    values_[0] = kNaN;
     return true;
   }
   read_row();
@@ -227,7 +225,7 @@ double CsvReader::parse(std::string_view field, std::size_t column) {
 
 double CsvReader::parse_stamp(std::string_view field, std::size_t column) {
   if (field.empty()) {
-    return kMissing;
+    return kNaN;
   }
   const auto stamp = parse_time_stamp(field);
   if (!stamp) {
