@@ -9,6 +9,7 @@
 
 #include "describe_model.hpp"
 #include "gpilot/core/version.hpp"
+#include "gpilot/study/step_counts.hpp"
 
 namespace gpilot::cli {
 
@@ -27,22 +28,6 @@ std::vector<double> list(VectorRef values) {
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
-}
-
-Index count(const Study& study, StepStatus status) {
-  return std::ranges::count(study.steps(), status, &StepRecord::status);
-}
-
-/// "30 told, 1 unknown".
-std::string counts(const Study& study) {
-  std::vector<std::string> parts;
-  for (const StepStatus status :
-       {StepStatus::kTold, StepStatus::kAsked, StepStatus::kFailed, StepStatus::kUnsafe, StepStatus::kUnknown}) {
-    if (const Index n = count(study, status); n > 0) {
-      parts.push_back(fmt::format("{} {}", n, name(status)));
-    }
-  }
-  return parts.empty() ? "none yet" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string number(const Vector& values, Index i) {
@@ -163,7 +148,9 @@ void print_study(const Study& study, Index newest_steps) {
   fmt::print("Study       {} ({}), made {}\n", config.name, study.path(), study.created_at());
   fmt::print("Strategy    {}, seed {}; {} measurements under random controls, then {} chosen\n",
              config.explore.strategy, config.explore.seed, config.explore.initial, config.explore.steps);
-  fmt::print("Steps       {}; {} sequence(s)\n", counts(study), study.sequences().size());
+  fmt::print("Steps       {}; {} sequence(s)\n",
+             study.steps().empty() ? "none yet" : fmt::format("{}", fmt::join(study::step_counts(study.steps()), ", ")),
+             study.sequences().size());
   if (const Index late = study.late_tells(); late > 0) {
     fmt::print("            {} late answer(s) are kept, but not learned from\n", late);
   }
