@@ -22,6 +22,9 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& structure, const ssm::
 /// The points (x_t, c_t) that transitions start from, at the means of q(x); [transitions x I].
 Matrix transition_inputs(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q);
 
+/// The points, or as many of them (rows) as k-means or a linearisation gain anything from, evenly spread: 4000.
+Matrix thinned(MatrixRef points);
+
 /// M representatives of those points, by k-means; [M x I].
 Matrix inducing_start(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q,
                       std::uint64_t seed, std::uint32_t restart = 0);
