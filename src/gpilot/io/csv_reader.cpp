@@ -10,7 +10,6 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/printable.hpp"
-#include "gpilot/io/table.hpp"
 #include "gpilot/io/time_stamp.hpp"
 
 namespace gpilot::io {
@@ -280,13 +279,6 @@ std::size_t CsvReader::unquote(std::size_t open) {
     line_[to++] = line_[from];
   }
   fail("a quote is opened but not closed on this line");
-}
-
-void for_each_row(const std::string& path, const OnHeader& on_header, const OnRow& on_row) {
-  CsvReader reader(path);
-  on_header(reader.columns());
-  while (reader.next() && on_row(reader.values())) {
-  }
 }
 
 }  // namespace gpilot::io
