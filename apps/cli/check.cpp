@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "gpilot/plan/strategy.hpp"
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/study/config.hpp"
 #include "options.hpp"
@@ -33,15 +34,6 @@ std::string with_unit(const std::string& name, const std::string& unit) {
 
 bool has(const Vector& values, Index i) {
   return i < values.size() && !std::isnan(values(i));
-}
-
-const ssm::Range* range_of(const ssm::ModelSpec& spec, const std::string& name) {
-  for (const ssm::Range& range : spec.ranges) {
-    if (range.name == name) {
-      return &range;
-    }
-  }
-  return nullptr;
 }
 
 /// The state that an output of a configuration file measures.
@@ -102,7 +94,7 @@ void print_outputs(const StudyConfig& c) {
   fmt::print("Outputs (measured every {} s)\n", c.model.dt);
   for (Index e = 0; e < c.model.C.rows(); ++e) {
     const std::string& name = name_of(c.model.outputs, e);
-    const ssm::Range* range = range_of(c.model, name);
+    const ssm::Range* range = ssm::range_of(c.model, name);
     fmt::print("  {}: measures the state {}, expected {}, noise {}{}{}\n", with_unit(name, name_of(c.output_units, e)),
                name_of(c.model.states, state_of(c.model, e)),
                range != nullptr ? fmt::format("from {} to {}", range->low, range->high) : "anywhere",
@@ -121,7 +113,7 @@ std::string state_words(const ssm::ModelSpec& spec, Index d) {
   if (std::ranges::find(spec.angles, name_of(spec.states, d)) != spec.angles.end()) {
     text += ", an angle";
   }
-  const ssm::Range* range = output_of(spec, d) ? nullptr : range_of(spec, name_of(spec.states, d));
+  const ssm::Range* range = output_of(spec, d) ? nullptr : ssm::range_of(spec, name_of(spec.states, d));
   if (range != nullptr) {
     text += fmt::format(", expected from {} to {}", range->low, range->high);
   }
@@ -186,7 +178,7 @@ std::vector<std::string> ignored_settings(const StudyConfig& c) {
     }
   };
   const explore::ExploreOptions& e = c.explore;
-  const std::vector<plan::StrategyInfo> strategies = plan::strategies();
+  const std::vector<plan::StrategyInfo>& strategies = plan::strategies();
   const auto strategy = std::ranges::find(strategies, e.strategy, &plan::StrategyInfo::name);
   const bool known = strategy != strategies.end();
   const std::string chosen = fmt::format("the strategy is {}", e.strategy);
@@ -214,7 +206,7 @@ std::vector<std::string> notes_on(const StudyConfig& c) {
   std::vector<std::string> notes = ssm::physics_notes(c.model);
   std::ranges::move(ignored_settings(c), std::back_inserter(notes));
   for (const std::string& output : c.model.outputs) {
-    if (range_of(c.model, output) == nullptr) {
+    if (ssm::range_of(c.model, output) == nullptr) {
       notes.push_back(
           fmt::format("output.{}: without low and high, scales come from the first few measurements", output));
     }
@@ -287,7 +279,7 @@ Json channels_json(const StudyConfig& c) {
     outputs.push_back({{"name", name},
                        {"unit", name_of(c.output_units, e)},
                        {"state", name_of(c.model.states, state_of(c.model, e))},
-                       {"range", range_json(range_of(c.model, name))},
+                       {"range", range_json(ssm::range_of(c.model, name))},
                        {"noise_sd", number_or_null(c.model.output_sd, e)},
                        {"limit_low", number_or_null(c.explore.limits.low, e)},
                        {"limit_high", number_or_null(c.explore.limits.high, e)},
@@ -308,7 +300,7 @@ Json channels_json(const StudyConfig& c) {
          {"start", number_or_null(c.model.x0_mean, d)},
          {"start_sd", number_or_null(c.model.x0_sd, d)},
          {"process_sd", number_or_null(c.model.process_sd, d)},
-         {"range", output_of(c.model, d) ? Json() : range_json(range_of(c.model, name_of(c.model.states, d)))}});
+         {"range", output_of(c.model, d) ? Json() : range_json(ssm::range_of(c.model, name_of(c.model.states, d)))}});
   }
   return {{"inputs", inputs}, {"outputs", outputs}, {"states", states}};
 }

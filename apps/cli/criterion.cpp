@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "gpilot/io/writable.hpp"
 #include "gpilot/plan/strategy.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
@@ -54,8 +54,8 @@ Box control_box(const CriterionArguments& arguments, const ssm::ModelSpec& spec)
   for (Index p = 0; p < P; ++p) {
     const std::string& input = spec.inputs[static_cast<std::size_t>(p)];
     if (arguments.box.empty()) {
-      const auto range = std::ranges::find(spec.ranges, input, &ssm::Range::name);
-      if (range == spec.ranges.end()) {
+      const ssm::Range* range = ssm::range_of(spec, input);
+      if (range == nullptr) {
         throw InputError(fmt::format("{}: no range was declared for the control '{}': give --box LOW:HIGH,..",
                                      arguments.model, input));
       }

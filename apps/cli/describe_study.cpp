@@ -9,6 +9,7 @@
 
 #include "describe_model.hpp"
 #include "gpilot/core/version.hpp"
+#include "gpilot/study/step_counts.hpp"
 
 namespace gpilot::cli {
 
@@ -27,22 +28,6 @@ std::vector<double> list(VectorRef values) {
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
-}
-
-Index count(const Study& study, StepStatus status) {
-  return std::ranges::count(study.steps(), status, &StepRecord::status);
-}
-
-/// "30 told, 1 unknown".
-std::string counts(const Study& study) {
-  std::vector<std::string> parts;
-  for (const StepStatus status :
-       {StepStatus::kTold, StepStatus::kAsked, StepStatus::kFailed, StepStatus::kUnsafe, StepStatus::kUnknown}) {
-    if (const Index n = count(study, status); n > 0) {
-      parts.push_back(fmt::format("{} {}", n, name(status)));
-    }
-  }
-  return parts.empty() ? "none yet" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string number(const Vector& values, Index i) {
@@ -117,6 +102,94 @@ void print_position(const Study& study) {
   }
 }
 
+Json sequences_json(const Study& study) {
+  Json json = Json::array();
+  for (const study::SequenceRecord& s : study.sequences()) {
+    json.push_back({{"sequence", s.id},
+                    {"origin", name(s.origin)},
+                    {"anywhere", s.broad},
+                    {"y", list(s.outputs)},
+                    {"reason", s.reason},
+                    {"begun_at", s.begun_at},
+                    {"ended", s.ended}});
+  }
+  return json;
+}
+
+Json steps_json(const Study& study) {
+  Json json = Json::array();
+  for (const StepRecord& s : study.steps()) {
+    json.push_back(
+        {{"step", s.id},
+         {"sequence", s.sequence},
+         {"phase", name(s.choice.phase)},
+         {"status", name(s.status)},
+         {"u", list(s.choice.control)},
+         {"u_applied", list(s.applied)},
+         {"y", list(s.outputs)},
+         {"voided", s.voided ? Json(s.void_reason) : Json()},
+         {"implausible", text_or_null(implausible_words(study.config(), s.outputs))},
+         {"t", s.rig_time ? Json(*s.rig_time) : Json()},
+         {"training", s.training > 0 ? Json(s.training) : Json()},
+         {"criterion", s.choice.criterion},
+         {"evaluations", s.choice.evaluations},
+         {"violation", s.choice.violation},
+         {"safe", s.choice.safe},
+         {"reference_sd", s.choice.reference_sd},
+         {"plan", s.choice.plan.rows() > 0 ? Json(list(Vector(s.choice.plan.transpose().reshaped()))) : Json()},
+         {"reason", text_or_null(s.reason.empty() ? s.choice.note : s.reason)},
+         {"random_after_failure", s.choice.fallback},
+         {"asked_at", s.asked_at},
+         {"closed_at", text_or_null(s.closed_at)}});
+  }
+  return json;
+}
+
+Json corrections_json(const Study& study) {
+  Json json = Json::array();
+  for (const study::CorrectionRecord& c : study.corrections()) {
+    json.push_back({{"step", c.step > 0 ? Json(c.step) : Json()},
+                    {"sequence", c.sequence > 0 ? Json(c.sequence) : Json()},
+                    {"voids", c.voids},
+                    {"why", c.why},
+                    {"u_before", list(c.applied)},
+                    {"y_before", list(c.outputs)},
+                    {"voided_before", c.voided},
+                    {"made_at", c.made_at}});
+  }
+  return json;
+}
+
+Json trainings_json(const Study& study) {
+  Json json = Json::array();
+  for (const study::TrainingRecord& t : study.trainings()) {
+    json.push_back({{"training", t.id},
+                    {"after_step", t.summary.after_step},
+                    {"status", name(t.summary.status)},
+                    {"message", t.summary.message},
+                    {"chosen", t.summary.chosen},
+                    {"bound", t.summary.bound},
+                    {"library_version", t.version},
+                    {"model_kept", t.has_model},
+                    {"seconds", t.summary.seconds},
+                    {"finished_at", t.finished_at}});
+  }
+  return json;
+}
+
+Json sessions_json(const Study& study) {
+  Json json = Json::array();
+  for (const study::SessionRecord& s : study.sessions()) {
+    json.push_back({{"pid", s.pid},
+                    {"host", s.host},
+                    {"library_version", s.version},
+                    {"begun_at", s.begun_at},
+                    {"ended_at", text_or_null(s.ended_at)},
+                    {"note", text_or_null(s.note)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string step_heading(const study::StudyConfig& config) {
@@ -163,7 +236,9 @@ void print_study(const Study& study, Index newest_steps) {
   fmt::print("Study       {} ({}), made {}\n", config.name, study.path(), study.created_at());
   fmt::print("Strategy    {}, seed {}; {} measurements under random controls, then {} chosen\n",
              config.explore.strategy, config.explore.seed, config.explore.initial, config.explore.steps);
-  fmt::print("Steps       {}; {} sequence(s)\n", counts(study), study.sequences().size());
+  fmt::print("Steps       {}; {} sequence(s)\n",
+             study.steps().empty() ? "none yet" : fmt::format("{}", fmt::join(study::step_counts(study.steps()), ", ")),
+             study.sequences().size());
   if (const Index late = study.late_tells(); late > 0) {
     fmt::print("            {} late answer(s) are kept, but not learned from\n", late);
   }
@@ -203,74 +278,11 @@ Json study_json(const Study& study) {
                {"measurements", study.told()},
                {"late_tells", study.late_tells()}};
   json["pending"] = study.pending() != nullptr ? Json(study.pending()->id) : Json();
-  json["sequences"] = Json::array();
-  for (const study::SequenceRecord& s : study.sequences()) {
-    json["sequences"].push_back({{"sequence", s.id},
-                                 {"origin", name(s.origin)},
-                                 {"anywhere", s.broad},
-                                 {"y", list(s.outputs)},
-                                 {"reason", s.reason},
-                                 {"begun_at", s.begun_at},
-                                 {"ended", s.ended}});
-  }
-  json["steps"] = Json::array();
-  for (const StepRecord& s : study.steps()) {
-    json["steps"].push_back(
-        {{"step", s.id},
-         {"sequence", s.sequence},
-         {"phase", name(s.choice.phase)},
-         {"status", name(s.status)},
-         {"u", list(s.choice.control)},
-         {"u_applied", list(s.applied)},
-         {"y", list(s.outputs)},
-         {"voided", s.voided ? Json(s.void_reason) : Json()},
-         {"implausible", text_or_null(implausible_words(config, s.outputs))},
-         {"t", s.rig_time ? Json(*s.rig_time) : Json()},
-         {"training", s.training > 0 ? Json(s.training) : Json()},
-         {"criterion", s.choice.criterion},
-         {"evaluations", s.choice.evaluations},
-         {"violation", s.choice.violation},
-         {"safe", s.choice.safe},
-         {"reference_sd", s.choice.reference_sd},
-         {"plan", s.choice.plan.rows() > 0 ? Json(list(Vector(s.choice.plan.transpose().reshaped()))) : Json()},
-         {"reason", text_or_null(s.reason.empty() ? s.choice.note : s.reason)},
-         {"random_after_failure", s.choice.fallback},
-         {"asked_at", s.asked_at},
-         {"closed_at", text_or_null(s.closed_at)}});
-  }
-  json["corrections"] = Json::array();
-  for (const study::CorrectionRecord& c : study.corrections()) {
-    json["corrections"].push_back({{"step", c.step > 0 ? Json(c.step) : Json()},
-                                   {"sequence", c.sequence > 0 ? Json(c.sequence) : Json()},
-                                   {"voids", c.voids},
-                                   {"why", c.why},
-                                   {"u_before", list(c.applied)},
-                                   {"y_before", list(c.outputs)},
-                                   {"voided_before", c.voided},
-                                   {"made_at", c.made_at}});
-  }
-  json["trainings"] = Json::array();
-  for (const study::TrainingRecord& t : study.trainings()) {
-    json["trainings"].push_back({{"training", t.id},
-                                 {"after_step", t.summary.after_step},
-                                 {"status", name(t.summary.status)},
-                                 {"message", t.summary.message},
-                                 {"chosen", t.summary.chosen},
-                                 {"bound", t.summary.bound},
-                                 {"library_version", t.version},
-                                 {"model_kept", t.has_model},
-                                 {"seconds", t.summary.seconds},
-                                 {"finished_at", t.finished_at}});
-  }
-  json["sessions"] = Json::array();
-  for (const study::SessionRecord& s : study.sessions()) {
-    json["sessions"].push_back({{"pid", s.pid},
-                                {"host", s.host},
-                                {"library_version", s.version},
-                                {"begun_at", s.begun_at},
-                                {"ended_at", text_or_null(s.ended_at)},
-                                {"note", text_or_null(s.note)}});
-  }
+  json["sequences"] = sequences_json(study);
+  json["steps"] = steps_json(study);
+  json["corrections"] = corrections_json(study);
+  json["trainings"] = trainings_json(study);
+  json["sessions"] = sessions_json(study);
   return json;
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +30,6 @@ struct ExportArguments {
   std::string sequence;
   std::string output = "-";
 };
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// All rows that have been measured: sequence, step (0 = before the first), t, inputs, outputs. What is not learned
 /// from is missing.

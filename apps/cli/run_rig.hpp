@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -14,7 +13,7 @@ struct RunRigArguments {
   std::string study;
   std::string rig;
   std::optional<Index> steps;
-  double period = std::numeric_limits<double>::quiet_NaN();  ///< NaN = not given
+  double period = kNaN;  ///< NaN = not given
   bool resume = false;
   Format format = Format::kText;
 };

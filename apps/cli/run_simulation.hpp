@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ struct RunArguments {
   std::vector<std::string> limits;
   bool angles = false;
   std::string rig;
-  double period = std::numeric_limits<double>::quiet_NaN();  ///< NaN = not given
+  double period = kNaN;  ///< NaN = not given
   bool resume = false;
   std::string output;
   Format format = Format::kText;

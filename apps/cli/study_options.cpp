@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/read_text.hpp"
@@ -47,7 +46,7 @@ Vector parse_outputs(std::string_view option, std::string_view text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
     const bool missing = part.empty() || part == "nan" || part == "NaN" || part == "null";
-    values.push_back(missing ? std::numeric_limits<double>::quiet_NaN() : parse_number(option, part));
+    values.push_back(missing ? kNaN : parse_number(option, part));
     begin = end + 1;
   }
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/flat_states.hpp"
+#include "support/free_names.hpp"
 #include "support/gradient_check.hpp"
 
 namespace gpilot::test {
@@ -21,8 +22,7 @@ void expect_bound_gradient(const RandomProblem& problem, ssm::Elbo& elbo, const 
     ssm::unpack(flat, free, p);
     return elbo.value(p, problem.q, weights);
   };
-  EXPECT_TRUE(
-      gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, ssm::free_names(problem.parameters, free)));
+  EXPECT_TRUE(gradient_matches(of_parameters, at, gradient, 2e-5, 1e-4, 1e-3, free_names(problem.parameters, free)));
   const auto of_states = [&](const Vector& flat) {
     return elbo.value(problem.parameters, unflatten(flat, problem.q, problem.series), weights);
   };

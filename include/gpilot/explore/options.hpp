@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ struct ExploreOptions {
   Vector slew{};                     ///< [P] largest change from one control to the next; empty or infinity: any
   Vector safe{};                     ///< [P] the control before a sequence's first step; empty: 0
   /// Nothing more needs to be measured once Choice::reference_sd falls below this, scaled units; NaN = never.
-  double until_sd = std::numeric_limits<double>::quiet_NaN();
+  double until_sd = kNaN;
   bool landscape = false;   ///< keep the criterion's values over the box (one control only)
   std::uint64_t seed = 0;   ///< of all randomness, that of the training included
   std::uint32_t trial = 0;  ///< a stream of random numbers of its own

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -28,7 +27,7 @@ struct TrainingSummary {
   ssm::FitStatus status = ssm::FitStatus::kNone;
   std::string message = {};  ///< one sentence
   std::string chosen = {};   ///< the candidate it took
-  double bound = std::numeric_limits<double>::quiet_NaN();
+  double bound = kNaN;
   double seconds = 0.0;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -26,16 +25,16 @@ Phase phase_from_name(std::string_view text);
 struct Choice {
   Vector control = {};  ///< [P]
   Phase phase = Phase::kRandom;
-  Index step = 0;                                               ///< its number, which names its random streams
-  double criterion = std::numeric_limits<double>::quiet_NaN();  ///< at the control; NaN if there is none
-  int evaluations = 0;                                          ///< of the criterion; 0 for a step of an earlier plan
-  Matrix plan = {};                                             ///< [H x P] this control and those after it, or empty
-  Matrix landscape = {};  ///< [points x P + 1] control, value: the grid of one control
+  Index step = 0;           ///< its number, which names its random streams
+  double criterion = kNaN;  ///< at the control; NaN if there is none
+  int evaluations = 0;      ///< of the criterion; 0 for a step of an earlier plan
+  Matrix plan = {};         ///< [H x P] this control and those after it, or empty
+  Matrix landscape = {};    ///< [points x P + 1] control, value: the grid of one control
   /// Probability, under the model, that the outputs leave their limits; NaN if there are none.
-  double violation = std::numeric_limits<double>::quiet_NaN();
+  double violation = kNaN;
   bool safe = true;  ///< false if no control was found that keeps the limits: this one is the safest
   /// Root of the mean variance of the model where it will be used; NaN if the strategy looks at no such place.
-  double reference_sd = std::numeric_limits<double>::quiet_NaN();
+  double reference_sd = kNaN;
   std::string note = {};  ///< what else is to be known, e.g. why a control was drawn; usually ""
   bool fallback = false;  ///< drawn, since training or choosing failed; the note says why
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,7 +36,7 @@ struct Candidate {
   double bound = 0.0;               ///< ELBO
   double predictive_density = 0.0;  ///< mean log density per value a few steps ahead, less the price of the weights
   /// RMSE of free runs over rows that were left out of its training, in units of the outputs' sd; NaN: not judged so.
-  double validation = std::numeric_limits<double>::quiet_NaN();
+  double validation = kNaN;
 };
 
 /// Free runs over training rows that the function had not learned from (docs/math/prediction.md): root mean squared

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,12 +68,12 @@ struct Centre {
 /// them alike).
 struct PhysicsParameter {
   std::string name;
-  double start = std::numeric_limits<double>::quiet_NaN();
+  double start = kNaN;
   bool known = false;
-  double sd = std::numeric_limits<double>::quiet_NaN();
-  double factor = std::numeric_limits<double>::quiet_NaN();
-  double low = std::numeric_limits<double>::quiet_NaN();
-  double high = std::numeric_limits<double>::quiet_NaN();
+  double sd = kNaN;
+  double factor = kNaN;
+  double low = kNaN;
+  double high = kNaN;
   std::string unit = {};  ///< such as "N m s"; "" = not checked
 };
 

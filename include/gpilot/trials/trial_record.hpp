@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +22,7 @@ struct ComparisonJob {
 
 struct RecordedStep {
   std::vector<double> values;  ///< of the metrics; NaN for one that is not finite
-  double criterion = std::numeric_limits<double>::quiet_NaN();
+  double criterion = kNaN;
   std::vector<double> control;  ///< the one applied; empty for step 0
   bool trained = false;
   std::string status;  ///< of the newest training; "failed: MESSAGE" where the trial has failed

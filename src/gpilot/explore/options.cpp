@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/explore/region.hpp"
@@ -53,7 +52,6 @@ Index ExploreOptions::first_training() const {
 }
 
 Vector ExploreOptions::learnable(VectorRef outputs) const {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Vector kept = outputs;
   for (Index e = 0; e < kept.size(); ++e) {
     const double low = e < plausible.low.size() ? plausible.low(e) : -kLargestOutput;

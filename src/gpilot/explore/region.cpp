@@ -11,6 +11,7 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/suggest.hpp"
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/ssm/scaling.hpp"
 
 namespace gpilot::explore {
@@ -51,6 +52,18 @@ Index input_of(const ssm::ModelSpec& spec, const std::string& name) {
   Index d = -1;
   const bool measures_one = (spec.C.row(e).array() != 0.0).count() == 1 && spec.C.row(e).maxCoeff(&d) == 1.0;
   return measures_one ? d : -1;
+}
+
+/// Where a state or output is meant to be: as the region says, by its name or by another of the same `input` (-1: of
+/// none); otherwise as the model's spec does; or null.
+const ssm::Range* declared_range(const ssm::ModelSpec& spec, const std::vector<ssm::Range>& region,
+                                 const std::string& name, Index input) {
+  for (const ssm::Range& range : region) {
+    if (range.name == name || (input >= 0 && input_of(spec, range.name) == input)) {
+      return &range;
+    }
+  }
+  return ssm::range_of(spec, name);
 }
 
 }  // namespace
@@ -126,39 +139,27 @@ Box scaled_range(const ssm::Model& model, const std::vector<ssm::Range>& region)
   const ssm::ModelSpec& spec = model.spec;
   const ssm::Scaling& s = model.scaling;
   const auto E = static_cast<Index>(spec.outputs.size());
-  constexpr double kAnywhere = std::numeric_limits<double>::infinity();
   const auto D = static_cast<Index>(spec.states.size());
+  constexpr double kAnywhere = std::numeric_limits<double>::infinity();
   Box result{Vector::Constant(E + D, -kAnywhere), Vector::Constant(E + D, kAnywhere)};
+  const auto set = [&result](Index k, const ssm::Range* range, double offset, double scale) {
+    if (range != nullptr) {
+      result.low(k) = (range->low - offset) / scale;
+      result.high(k) = (range->high - offset) / scale;
+    }
+  };
   const Vector turns = spec.turns();
   for (Index e = 0; e < E; ++e) {
-    const std::string& output = spec.outputs[static_cast<std::size_t>(e)];
-    const Index measured = input_of(spec, output);
-    const auto declares = [&](const ssm::Range& range) {
-      return range.name == output || (measured >= 0 && input_of(spec, range.name) == measured);
-    };
-    auto range = std::ranges::find_if(region, declares);
-    if (range == region.end()) {
-      range = std::ranges::find(spec.ranges, output, &ssm::Range::name);
-      if (range == spec.ranges.end()) {
-        continue;
-      }
-    }
     if (turns(e) == 0.0) {
-      result.low(e) = (range->low - s.output_offset(e)) / s.output_scale(e);
-      result.high(e) = (range->high - s.output_offset(e)) / s.output_scale(e);
+      const std::string& output = spec.outputs[static_cast<std::size_t>(e)];
+      set(e, declared_range(spec, region, output, input_of(spec, output)), s.output_offset(e), s.output_scale(e));
     }
   }
   for (Index d = 0; d < D; ++d) {
     const std::string& state = spec.states[static_cast<std::size_t>(d)];
-    if (std::ranges::find(spec.angles, state) != spec.angles.end()) {
-      continue;
-    }
-    for (const std::vector<ssm::Range>* ranges : {&region, &spec.ranges}) {
-      if (const auto range = std::ranges::find(*ranges, state, &ssm::Range::name); range != ranges->end()) {
-        result.low(E + d) = (range->low - s.state_offset(d)) / s.state_scale(d);
-        result.high(E + d) = (range->high - s.state_offset(d)) / s.state_scale(d);
-        break;
-      }
+    if (std::ranges::find(spec.angles, state) == spec.angles.end()) {
+      // What is declared of an output that measures it counts there already.
+      set(E + d, declared_range(spec, region, state, -1), s.state_offset(d), s.state_scale(d));
     }
   }
   return result;

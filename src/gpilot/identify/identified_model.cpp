@@ -102,7 +102,7 @@ void StructureSearch::describe(const FoundStructures& found, const FittedCandida
   for (const JudgedStructure& j : judge.judged_) {
     r.candidates.push_back({.name = j.choice.name(),
                             .bound = j.bound,
-                            .predictive_density = std::numeric_limits<double>::quiet_NaN(),
+                            .predictive_density = kNaN,
                             .validation = judge.quarters_.empty() ? kNaN : j.validation});
   }
   r.chosen = chosen.choice.name();
@@ -130,8 +130,7 @@ void StructureSearch::describe(const FoundStructures& found, const FittedCandida
     }
   }
   r.structure = std::string(name(chosen.choice.kind));
-  r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()),
-                                 std::numeric_limits<double>::quiet_NaN());
+  r.explained = Vector::Constant(static_cast<Index>(model.gp.structure.gp_rows().size()), kNaN);
   const auto values = static_cast<double>(chosen.errors.count);
   if (judge.quarters_.empty()) {
     r.reason = fmt::format(

@@ -5,7 +5,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "gpilot/core/error.hpp"
@@ -235,7 +234,7 @@ FittedCandidate fit_linear_candidate(const Problem& problem, const LinearChoice&
   candidate.dynamics = std::move(fit.dynamics);
   candidate.mean_square = fit.mean_square;
   candidate.singular_values = std::move(fit.singular_values);
-  candidate.bound = candidate.objective = std::numeric_limits<double>::quiet_NaN();
+  candidate.bound = candidate.objective = kNaN;
   candidate.q = smoothed(candidate.dynamics, series_of(problem.scaled, candidate.dynamics));
   return candidate;
 }

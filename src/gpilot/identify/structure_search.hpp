@@ -25,7 +25,7 @@ struct JudgedStructure {
   double validation = std::numeric_limits<double>::infinity();  ///< the same over rows left out
   double judgement = std::numeric_limits<double>::infinity();   ///< what candidates are compared by
   ValidationErrors errors = {};
-  double bound = std::numeric_limits<double>::quiet_NaN();
+  double bound = kNaN;
   std::shared_ptr<const FittedCandidate> fitted = nullptr;  ///< to all rows that it was judged by
 };
 

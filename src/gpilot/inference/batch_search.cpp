@@ -29,7 +29,6 @@ constexpr int kSmoothingSteps = 20;           ///< most of a piece
 constexpr double kSmoothingTolerance = 1e-5;  ///< a smoothing step that gains less per row ends a piece; by feel
 constexpr double kEvaluationsPerRow = 6.0;    ///< of a pass, for the time left
 constexpr double kShareUsed = 0.5;            ///< of the evaluations that a training may use, for the time left
-constexpr Index kMostPoints = 4000;           ///< for the linearisation
 
 /// Sum of a column's values and of their squares, for mean and standard deviation; shifted by the first batch's mean.
 /// Angles count within the turn about it.
@@ -55,17 +54,6 @@ struct OutputSums {
     }
   }
 };
-
-Matrix thinned(const Matrix& points) {
-  if (points.rows() <= kMostPoints) {
-    return points;
-  }
-  Matrix few(kMostPoints, points.cols());
-  for (Index k = 0; k < kMostPoints; ++k) {
-    few.row(k) = points.row(k * points.rows() / kMostPoints);
-  }
-  return few;
-}
 
 /// p += factor * q, every number of it.
 void add_scaled(ssm::Parameters& p, double factor, const ssm::Parameters& q) {

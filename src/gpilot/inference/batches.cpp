@@ -1,11 +1,9 @@
 #include "gpilot/inference/batches.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "gpilot/core/error.hpp"
+#include "gpilot/core/at_least.hpp"
 #include "gpilot/core/random.hpp"
 
 namespace gpilot::inference {
@@ -29,17 +27,12 @@ void RecordingsInMemory::read(std::span<const Window> windows, const Visit& visi
 }
 
 void BatchOptions::validate() const {
-  const auto at_least = [](const char* field, Index value, Index lowest) {
-    if (value < lowest) {
-      throw InputError(fmt::format("{}: {} is below {}", field, value, lowest));
-    }
-  };
-  at_least("batch", rows, 10);
-  at_least("batch-length", length, 10);
-  at_least("batches", count, 1);
-  at_least("sweeps", sweeps, 1);
-  at_least("piece", piece, 2);
-  at_least("overlap", overlap, 1);
+  check_at_least("batch", rows, 10);
+  check_at_least("batch-length", length, 10);
+  check_at_least("batches", count, 1);
+  check_at_least("sweeps", sweeps, 1);
+  check_at_least("piece", piece, 2);
+  check_at_least("overlap", overlap, 1);
 }
 
 std::vector<std::vector<Window>> draw_batches(const Recordings& recordings, const BatchOptions& batches,

@@ -18,8 +18,15 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // By feel, not measured.
 constexpr double kSmallestDamping = 1.0 / 64.0;  ///< of a smoothing step: six halvings, then it is given up
+constexpr double kCautiousDamping = 0.25;        ///< of the next step after one that was given up
+constexpr double kDampingGrowth = 1.5;           ///< after a step that rose, up to a whole step
+constexpr double kMStepTolerance = 1e-7;         ///< of an M-step's L-BFGS, as the next
 constexpr double kPolishTolerance = 1e-5;        ///< of the last L-BFGS: relative, over five iterations
 constexpr double kSettled = 1e-4;                ///< relative gain of smoothing and polish that counts as none
+constexpr int kPolishes = 3;                     ///< at most; L-BFGS forgets its past before each
+// Between two polishes: enough to tell whether another method finds something, little beside a polish.
+constexpr int kESteps = 3;
+constexpr int kMIterations = 5;
 
 }  // namespace
 
@@ -121,10 +128,10 @@ double BoundOptimiser::e_step(int steps, double tolerance) {
       }
     }
     if (!risen) {
-      damping_ = 0.25;
+      damping_ = kCautiousDamping;
       break;
     }
-    damping_ = std::min(1.0, 1.5 * damping_);
+    damping_ = std::min(1.0, kDampingGrowth * damping_);
     if (objective_ - start < tolerance) {
       break;
     }
@@ -148,7 +155,7 @@ double BoundOptimiser::m_step(int iterations) {
     gradient *= -1.0;
     return -value;
   };
-  const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = 1e-7});
+  const LbfgsResult result = minimize(negative, flat, {.max_iterations = iterations, .tolerance = kMStepTolerance});
   if (-result.value > objective_) {
     ssm::unpack(flat, free_, p_);
     move_to(-result.value);
@@ -205,14 +212,13 @@ int BoundOptimiser::rounds(int rounds, int e_steps, int m_iterations, double tol
 }
 
 void BoundOptimiser::finish(int iterations) {
-  constexpr int kTries = 3;
-  for (int k = 0; k < kTries; ++k) {
+  for (int k = 0; k < kPolishes; ++k) {
     const double gain = polish(iterations, kPolishTolerance);
     if (converged_ || stopped_) {
       converged_ = converged_ && !stopped_;
       return;
     }
-    const double more = e_step(3) + m_step(5);
+    const double more = e_step(kESteps) + m_step(kMIterations);
     if (k > 0 && gain + more < kSettled * std::max(1.0, std::abs(objective_))) {
       converged_ = true;  // two methods agree that nothing is left to gain
       message_.clear();

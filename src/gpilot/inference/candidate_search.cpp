@@ -32,6 +32,8 @@ constexpr double kKinematicNoise = 0.02;  ///< the same of a kinematic row
 constexpr double kRoundTolerance = 0.01;  ///< a round that gains less ends the rounds
 constexpr double kNoiseCut = 0.25;        ///< factor on the process variance along the noise path
 constexpr double kTrustedRatio = 10.0;    ///< values per determined weight from which in-sample densities are trusted
+constexpr double kNodeError = 0.5;        ///< of the bound, nats: a coarse rule of nodes may be wrong by this ..
+constexpr double kNodeErrorPerValue = 0.01;           ///< .. and by this for each value
 constexpr double kDrifts[] = {0.5, 0.15, 1.5, 0.05};  ///< velocity drift a step of each restart's smoother, scaled
 
 /// Candidates that may be trained, the linear model included.
@@ -245,7 +247,7 @@ void CandidateSearch::set_initial_kernel(ssm::Parameters& p) const {
 }
 
 /// Wide posteriors and short length scales fool a coarse rule: the bound then rises where it should not. Compares with
-/// the next finer rule; more than a hundredth of a nat a value is too much.
+/// the next finer rule.
 bool CandidateSearch::nodes_suffice(const BoundOptimiser& optimiser, int level) const {
   gp::Nodes finer;
   if (spec_.nodes != gp::NodeRule::kAuto || spec_.node_points > 0 ||
@@ -254,7 +256,7 @@ bool CandidateSearch::nodes_suffice(const BoundOptimiser& optimiser, int level) 
   }
   ssm::Elbo check(structure_, series_, finer, options_.threads);
   return std::abs(check.value(optimiser.parameters(), optimiser.states()) - optimiser.bound()) <
-         0.5 + 0.01 * observed_values();
+         kNodeError + kNodeErrorPerValue * observed_values();
 }
 
 TrainedCandidate CandidateSearch::train_gp(std::string name, const ssm::Parameters& p, const ssm::StatePosterior& q) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "gpilot/core/at_least.hpp"
 #include "gpilot/core/enum_names.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/inference/fit.hpp"
@@ -14,21 +15,16 @@ constexpr EnumNames<ProcessNoise, 2> kProcessNoises{{{ProcessNoise::kAny, "any"}
 }  // namespace
 
 void FitOptions::validate() const {
-  const auto at_least = [](const char* field, double value, double lowest) {
-    if (!(value >= lowest)) {
-      throw InputError(fmt::format("{}: {} is below {}", field, value, lowest));
-    }
-  };
-  at_least("rounds", rounds, 0);
-  at_least("e-steps", e_steps, 1);
-  at_least("m-iterations", m_iterations, 1);
-  at_least("polish", polish, 1);
-  at_least("restarts", restarts, 1);
-  at_least("noise-path", noise_path, 0);
-  at_least("horizon", horizon, 1);
-  at_least("epochs", epochs, 1);
-  at_least("samples", static_cast<double>(samples), 1);
-  at_least("threads", threads, 1);
+  check_at_least("rounds", rounds, 0);
+  check_at_least("e-steps", e_steps, 1);
+  check_at_least("m-iterations", m_iterations, 1);
+  check_at_least("polish", polish, 1);
+  check_at_least("restarts", restarts, 1);
+  check_at_least("noise-path", noise_path, 0);
+  check_at_least("horizon", horizon, 1);
+  check_at_least("epochs", epochs, 1);
+  check_at_least("samples", samples, 1);
+  check_at_least("threads", threads, 1);
   if (!(learning_rate > 0.0)) {
     throw InputError(fmt::format("learning-rate: {} is not positive", learning_rate));
   }

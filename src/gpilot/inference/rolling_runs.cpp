@@ -187,9 +187,6 @@ class Run {
 double RollingRuns::rmse() const {
   return rooted(squares.sum(), counts.sum());
 }
-double RollingRuns::hold_rmse() const {
-  return rooted(hold_squares.sum(), counts.sum());
-}
 std::vector<double> RollingRuns::rmse_by_step() const {
   return rooted_rows(squares, counts);
 }

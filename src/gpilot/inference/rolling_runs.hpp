@@ -26,8 +26,7 @@ struct RollingRuns {
 
   /// Pooled over outputs and steps ahead; NaN if nothing was compared.
   double rmse() const;
-  double hold_rmse() const;
-  /// The same for each step ahead, as far as anything was compared.
+  /// The same for each step ahead, as far as anything was compared; of the model, and of holding the last value.
   std::vector<double> rmse_by_step() const;
   std::vector<double> hold_rmse_by_step() const;
 };

@@ -170,6 +170,18 @@ void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, con
   }
 }
 
+Matrix thinned(MatrixRef points) {
+  constexpr Index kMostPoints = 4000;  // by feel
+  if (points.rows() <= kMostPoints) {
+    return points;
+  }
+  Matrix few(kMostPoints, points.cols());
+  for (Index k = 0; k < kMostPoints; ++k) {
+    few.row(k) = points.row(k * points.rows() / kMostPoints);
+  }
+  return few;
+}
+
 Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const ssm::StatePosterior& q,
                       std::uint64_t seed, std::uint32_t restart) {
   Matrix points = transition_inputs(s, series, q);
@@ -192,16 +204,7 @@ Matrix inducing_start(const ssm::Structure& s, const ssm::Series& series, const 
       points.row(n) *= points(n, widest) < 0.0 ? -1.0 : 1.0;
     }
   }
-  // k-means over very many points gains nothing.
-  constexpr Index kMostPoints = 4000;
-  if (points.rows() <= kMostPoints) {
-    return k_means(points, s.inducing, seed, restart);
-  }
-  Matrix thinned(kMostPoints, points.cols());
-  for (Index k = 0; k < kMostPoints; ++k) {
-    thinned.row(k) = points.row(k * points.rows() / kMostPoints);
-  }
-  return k_means(thinned, s.inducing, seed, restart);
+  return k_means(thinned(points), s.inducing, seed, restart);
 }
 
 }  // namespace gpilot::inference

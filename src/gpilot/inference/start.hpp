@@ -27,6 +27,9 @@ Matrix transition_inputs(const ssm::Structure& structure, const ssm::Series& ser
 void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Structure& structure,
                     const ssm::Parameters& p, MatrixRef points);
 
+/// The points, or as many of them (rows) as k-means or a linearisation gain anything from, evenly spread: 4000.
+Matrix thinned(MatrixRef points);
+
 /// M representatives of those points, by k-means; [M x I].
 Matrix inducing_start(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q,
                       std::uint64_t seed, std::uint32_t restart = 0);

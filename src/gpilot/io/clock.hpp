@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,9 +29,7 @@ class Clock {
   void finish() const { check_rate(); }
 
   /// The mean step in seconds; NaN before there are two rows.
-  double step() const {
-    return ticks_ > 0 ? (last_ - first_) / static_cast<double>(ticks_) : std::numeric_limits<double>::quiet_NaN();
-  }
+  double step() const { return ticks_ > 0 ? (last_ - first_) / static_cast<double>(ticks_) : kNaN; }
   /// The largest deviation from the step, relative to it.
   double jitter() const { return jitter_; }
 

@@ -6,18 +6,15 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <set>
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/printable.hpp"
-#include "gpilot/io/table.hpp"
 #include "gpilot/io/time_stamp.hpp"
 
 namespace gpilot::io {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kLinesAhead = 32;        ///< that the dialect is found from
 constexpr std::size_t kBytesAhead = 1U << 18;  ///< lines beyond are not looked at before they are read
 
@@ -63,7 +60,7 @@ bool CsvReader::next() {
   if (blank_lines_ > 0) {
     check_blank_line(row_line_);
     --blank_lines_;
-    values_[0] = kMissing;
+    values_[0] = kNaN;
     return true;
   }
   read_row();
@@ -227,7 +224,7 @@ double CsvReader::parse(std::string_view field, std::size_t column) {
 
 double CsvReader::parse_stamp(std::string_view field, std::size_t column) {
   if (field.empty()) {
-    return kMissing;
+    return kNaN;
   }
   const auto stamp = parse_time_stamp(field);
   if (!stamp) {
@@ -282,13 +279,6 @@ std::size_t CsvReader::unquote(std::size_t open) {
     line_[to++] = line_[from];
   }
   fail("a quote is opened but not closed on this line");
-}
-
-void for_each_row(const std::string& path, const OnHeader& on_header, const OnRow& on_row) {
-  CsvReader reader(path);
-  on_header(reader.columns());
-  while (reader.next() && on_row(reader.values())) {
-  }
 }
 
 }  // namespace gpilot::io

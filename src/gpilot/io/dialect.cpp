@@ -7,7 +7,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "gpilot/io/time_stamp.hpp"
 
@@ -94,7 +93,7 @@ std::string_view trim_blanks(std::string_view text, std::string_view blanks) {
 }
 
 Field parse_field(std::string_view text, double& value) {
-  value = std::numeric_limits<double>::quiet_NaN();
+  value = kNaN;
   if (text.empty()) {
     return Field::kNumber;
   }

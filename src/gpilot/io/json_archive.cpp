@@ -147,7 +147,7 @@ void JsonReader::check_size(const Json& entries, Index size, const std::string& 
 
 double JsonReader::read_number(const Json& value, Rule rule, const std::string& path) const {
   if (rule == Rule::kNullable && value.is_null()) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
   if (!value.is_number() || !allowed(value.get<double>(), rule)) {
     fail(path, fmt::format("expected {}, found {}", expectation(rule), found(value)));

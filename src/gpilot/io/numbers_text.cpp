@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -24,8 +23,7 @@ Vector parse_numbers(const std::string& text) {
     if (!json[i].is_number() && !json[i].is_null()) {
       throw InputError(fmt::format("'{}' is no list of numbers", text.substr(0, 40)));
     }
-    values(static_cast<Index>(i)) =
-        json[i].is_null() ? std::numeric_limits<double>::quiet_NaN() : json[i].get<double>();
+    values(static_cast<Index>(i)) = json[i].is_null() ? kNaN : json[i].get<double>();
   }
   return values;
 }

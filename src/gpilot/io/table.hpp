@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,14 +26,8 @@ struct Table {
   void append(std::span<const std::string> names, const MatrixRef& block);
 };
 
-using OnHeader = std::function<void(std::span<const std::string> columns)>;
-using OnRow = std::function<bool(std::span<const double> values)>;  ///< returns whether to read on
-
-/// Reads a file row by row, in memory of one row. Throws InputError that names the file, the line, the column and the
-/// offending text, and says what was expected.
-void for_each_row(const std::string& path, const OnHeader& on_header, const OnRow& on_row);
-
-/// Reads a whole file; at least one row.
+/// Reads a whole file; at least one row. Throws InputError that names the file, the line, the column and the offending
+/// text, and says what was expected.
 Table read_csv(const std::string& path);
 
 /// The file's text. Numbers are written with the fewest digits that read back to the same bits, NaN as an empty field

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -53,7 +52,7 @@ Choice safe_choice_near(const DecisionContext& context, const Vector& target) {
   NearTarget criterion(target);
   Choice choice =
       search_plan({.context = context, .uncertainty = uncertainty, .criterion = criterion, .first = &target});
-  choice.criterion = std::numeric_limits<double>::quiet_NaN();
+  choice.criterion = kNaN;
   choice.plan.resize(0, 0);  // the next draw has nothing to do with it
   return choice;
 }

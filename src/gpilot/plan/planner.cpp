@@ -24,6 +24,7 @@ constexpr double kLeastSpread = 0.02;  ///< of the box
 constexpr double kFirstStep = 0.3;     ///< of the box, around the best; falls by kShrink a generation
 constexpr double kShrink = 0.7;        ///< ten generations then end at 0.01 of the box
 constexpr Index kRowsToTurn = 4;       ///< of a plan that a young model must be sure of; 2 left limits of a cart-pole
+constexpr double kLeastVariance = 1e-12;  ///< of a planned output; what is left of a difference may round to 0 or below
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 
 /// A plan that was tried.
@@ -266,7 +267,7 @@ PlanRisk plan_risk(const PlannedOutputs& outputs, const OutputLimits& limits, Ve
     const Index e = k % E;
     // Limits are of the output itself, not of what a noisy sensor says about it.
     const double variance = outputs.noise(k, k) + outputs.unplanned(k) + outputs.signal(k, k) - output_variance(e);
-    const double sd = std::sqrt(std::max(variance, 1e-12));
+    const double sd = std::sqrt(std::max(variance, kLeastVariance));
     for (const double beyond : {limits.low(e) - outputs.mean(k), outputs.mean(k) - limits.high(e)}) {
       if (std::isinf(beyond)) {
         continue;

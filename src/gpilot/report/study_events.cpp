@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gpilot/study/step_counts.hpp"
+
 namespace gpilot::report {
 
 namespace {
@@ -87,18 +89,8 @@ void add_sessions(const Study& study, Events& events) {
   }
 }
 
-Index count(const Study& study, StepStatus status) {
-  return std::ranges::count(study.steps(), status, &StepRecord::status);
-}
-
 std::string step_words(const Study& study) {
-  std::vector<std::string> parts;
-  for (const StepStatus status :
-       {StepStatus::kTold, StepStatus::kAsked, StepStatus::kFailed, StepStatus::kUnsafe, StepStatus::kUnknown}) {
-    if (const Index n = count(study, status); n > 0) {
-      parts.push_back(fmt::format("{} {}", n, name(status)));
-    }
-  }
+  std::vector<std::string> parts = study::step_counts(study.steps());
   if (const Index voided = std::ranges::count(study.steps(), true, &StepRecord::voided); voided > 0) {
     parts.push_back(fmt::format("{} voided", voided));
   }

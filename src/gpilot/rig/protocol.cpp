@@ -124,7 +124,7 @@ class AnswerReader final : public nlohmann::json_sax<Json> {
   std::array<Field, kKeys.size()> fields;
   std::string problem;
 
-  bool null() override { return scalar({.type = Type::kNull, .number = std::numeric_limits<double>::quiet_NaN()}); }
+  bool null() override { return scalar({.type = Type::kNull, .number = kNaN}); }
   bool boolean(bool value) override { return scalar({.type = Type::kBoolean, .flag = value}); }
   bool number_integer(std::int64_t value) override {
     return scalar({.type = Type::kNumber, .number = static_cast<double>(value), .integer = value});

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "gpilot/core/types.hpp"
 #include "gpilot/kernels/angles.hpp"
@@ -12,6 +14,12 @@ namespace gpilot::ssm {
 /// Whether a vector of declared numbers has one at i.
 inline bool given(const Vector& v, Index i) {
   return i < v.size() && !std::isnan(v(i));
+}
+
+/// The declared range of a column, or null.
+inline const Range* range_of(const ModelSpec& spec, std::string_view name) {
+  const auto found = std::ranges::find(spec.ranges, name, &Range::name);
+  return found == spec.ranges.end() ? nullptr : &*found;
 }
 
 /// C [E x D], by default [I 0].

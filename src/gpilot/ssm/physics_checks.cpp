@@ -112,9 +112,8 @@ void check_parameters(const ModelSpec& spec) {
 std::vector<double> typical_values(const ModelSpec& spec) {
   std::vector<double> values;
   const auto add = [&](const std::string& column, double start) {
-    const auto range = std::ranges::find(spec.ranges, column, &Range::name);
-    const bool has_range = range != spec.ranges.end();
-    values.push_back(!std::isnan(start) ? start : has_range ? 0.5 * (range->low + range->high) : 0.0);
+    const Range* range = range_of(spec, column);
+    values.push_back(!std::isnan(start) ? start : range != nullptr ? 0.5 * (range->low + range->high) : 0.0);
   };
   for (std::size_t d = 0; d < spec.states.size(); ++d) {
     const auto i = static_cast<Index>(d);
@@ -282,8 +281,7 @@ std::vector<double> point_in_range(const ModelSpec& spec, int n) {
   std::vector<double> values = typical_values(spec);
   const std::vector<std::string> names = formula_names(spec);
   for (std::size_t i = 0; i < spec.states.size() + spec.inputs.size(); ++i) {
-    const auto range = std::ranges::find(spec.ranges, names[i], &Range::name);
-    if (range != spec.ranges.end()) {
+    if (const Range* range = range_of(spec, names[i]); range != nullptr) {
       const double turns = 0.5 + n * std::fmod(kGolden * static_cast<double>(i + 1), 1.0);
       const double share = kMargin + (1.0 - 2.0 * kMargin) * (turns - std::floor(turns));
       values[i] = range->low + share * (range->high - range->low);

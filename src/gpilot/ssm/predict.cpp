@@ -6,7 +6,6 @@
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -199,7 +198,7 @@ Prediction Prediction::zero(Index rows, Index outputs) {
   p.sd.setZero(rows, outputs);
   p.turns.setZero(outputs);
   p.beyond.assign(static_cast<std::size_t>(rows), false);
-  p.pit.setConstant(rows, outputs, std::numeric_limits<double>::quiet_NaN());
+  p.pit.setConstant(rows, outputs, kNaN);
   for (Matrix& quantile : p.quantiles) {
     quantile.setZero(rows, outputs);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gpilot/core/distributions.hpp"
 #include "gpilot/core/error.hpp"
@@ -12,7 +11,6 @@ namespace gpilot::ssm {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Directions in which an input varies less than this share of its most are not tested: an input that is held for many
 /// rows has few directions. 1e-6 to 1e-2 give the same verdicts on held inputs.
 constexpr double kSmallestDirection = 1e-3;

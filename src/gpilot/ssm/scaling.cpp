@@ -16,7 +16,12 @@ namespace gpilot::ssm {
 
 namespace {
 
-const double kUniformSd = std::sqrt(1.0 / 12.0);
+const double kUniformSd = std::sqrt(1.0 / 12.0);  ///< of a variable in [0, 1]
+
+// Of a velocity that is not measured (docs/math/model.md, Scaling). By feel: kernels learn their length scales, so the
+// scale need only be of the right order.
+constexpr double kStepsAcross = 20.0;  ///< in which it moves its position by the position's scale, where no data say so
+constexpr double kLeastMotion = 0.01;  ///< of the position's scale a step; below, data say more of noise than of motion
 
 struct Spread {
   double mean = 0.0;
@@ -68,6 +73,15 @@ Spread output_spread(const Dataset& data, Index e, double turn) {
   return spread(data, [=](const Sequence& q, Index t) { return nearest_turn(q.outputs(t, e), direction, turn); });
 }
 
+/// Standard deviation of what output e changes by in a step.
+double step_sd(const Dataset& data, Index e, double turn) {
+  return spread(data,
+                [e, turn](const Sequence& q, Index t) {
+                  return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNaN;
+                })
+      .sd;
+}
+
 /// A scale that is never 0: a column that does not vary is scaled by its size.
 double scale_of(const Spread& s) {
   const double size = std::abs(s.mean);
@@ -81,16 +95,47 @@ double scale_of(const Spread& s) {
 /// A range of an angle wider than a turn is a turn.
 void column_scale(const ModelSpec& spec, const std::string& name, const Spread& statistics, double turn, double& offset,
                   double& scale) {
-  for (const Range& range : spec.ranges) {
-    if (range.name == name) {
-      const double width = range.high - range.low;
-      offset = 0.5 * (range.low + range.high);
-      scale = (turn > 0.0 ? std::min(width, turn) : width) * kUniformSd;
-      return;
-    }
+  if (const Range* range = range_of(spec, name)) {
+    const double width = range->high - range->low;
+    offset = 0.5 * (range->low + range->high);
+    scale = (turn > 0.0 ? std::min(width, turn) : width) * kUniformSd;
+    return;
   }
   offset = statistics.mean;
   scale = scale_of(statistics);
+}
+
+/// A state has the scale of the output that measures it. Velocities that none measures follow, by their positions.
+void scale_states(const ModelSpec& spec, const Matrix& C, Scaling& s) {
+  for (Index i = 0; i < s.state_scale.size(); ++i) {
+    const Index e = observing_output(C, i);
+    if (e >= 0) {
+      s.state_offset(i) = s.output_offset(e) - (given(spec.d, e) ? spec.d(e) : 0.0);
+      s.state_scale(i) = s.output_scale(e);
+    } else if (std::find(spec.outputs.begin(), spec.outputs.end(), spec.states[static_cast<std::size_t>(i)]) ==
+               spec.outputs.end()) {  // nothing but a declared range says where a latent state is
+      column_scale(spec, spec.states[static_cast<std::size_t>(i)], {0.0, 1.0, 2}, 0.0, s.state_offset(i),
+                   s.state_scale(i));
+    }
+  }
+}
+
+void scale_velocities(const ModelSpec& spec, const Matrix& C, const Dataset& data, const Vector& turns, Scaling& s) {
+  for (const DerivativeOf& derivative : spec.derivatives) {
+    if (observing_output(C, derivative.velocity) >= 0) {
+      // The kinematic row is homogeneous in the velocity: no offset, whatever the mean of its measurements.
+      s.state_offset(derivative.velocity) = 0.0;
+      continue;
+    }
+    const Index e = observing_output(C, derivative.position);
+    const double moved = e >= 0 ? step_sd(data, e, turns(e)) : 0.0;
+    const double rate = e >= 0 && moved > kLeastMotion * s.output_scale(e)
+                            ? moved / spec.dt
+                            : s.state_scale(derivative.position) / (kStepsAcross * spec.dt);
+    column_scale(spec, spec.states[static_cast<std::size_t>(derivative.velocity)], {0.0, rate, 2}, 0.0,
+                 s.state_offset(derivative.velocity), s.state_scale(derivative.velocity));
+    s.state_offset(derivative.velocity) = 0.0;
+  }
 }
 
 }  // namespace
@@ -140,39 +185,8 @@ Scaling make_scaling(const ModelSpec& spec, const Dataset& data) {
                  s.output_scale(e));
   }
   const Matrix C = emission_of(spec);
-  for (Index i = 0; i < D; ++i) {
-    const Index e = observing_output(C, i);
-    if (e >= 0) {
-      s.state_offset(i) = s.output_offset(e) - (given(spec.d, e) ? spec.d(e) : 0.0);
-      s.state_scale(i) = s.output_scale(e);
-    } else if (std::find(spec.outputs.begin(), spec.outputs.end(), spec.states[static_cast<std::size_t>(i)]) ==
-               spec.outputs.end()) {  // nothing but a declared range says where a latent state is
-      column_scale(spec, spec.states[static_cast<std::size_t>(i)], {0.0, 1.0, 2}, 0.0, s.state_offset(i),
-                   s.state_scale(i));
-    }
-  }
-  for (const DerivativeOf& derivative : spec.derivatives) {
-    if (observing_output(C, derivative.velocity) >= 0) {
-      // The kinematic row is homogeneous in the velocity: no offset, whatever the mean of its measurements.
-      s.state_offset(derivative.velocity) = 0.0;
-      continue;
-    }
-    const Index e = observing_output(C, derivative.position);
-    // Without a measured position nothing says how fast it moves: a twentieth of its scale a step.
-    double rate = s.state_scale(derivative.position) / (20.0 * spec.dt);
-    if (e >= 0) {
-      const double turn = turns(e);
-      const Spread statistics = spread(data, [e, turn](const Sequence& q, Index t) {
-        return t + 1 < q.rows() ? nearest_turn(q.outputs(t + 1, e) - q.outputs(t, e), 0.0, turn) : kNaN;
-      });
-      if (statistics.sd > 0.01 * s.output_scale(e)) {
-        rate = statistics.sd / spec.dt;
-      }
-    }
-    column_scale(spec, spec.states[static_cast<std::size_t>(derivative.velocity)], {0.0, rate, 2}, 0.0,
-                 s.state_offset(derivative.velocity), s.state_scale(derivative.velocity));
-    s.state_offset(derivative.velocity) = 0.0;
-  }
+  scale_states(spec, C, s);
+  scale_velocities(spec, C, data, turns, s);
   centre(spec, s);
   return s;
 }

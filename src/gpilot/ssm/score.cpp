@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "gpilot/core/error.hpp"
@@ -107,7 +106,7 @@ Score score_hold(const ssm::Model& model, MatrixRef truth, Index first_row) {
 
 /// Errors in units of the predicted sd; NaN before `first_row` and where nothing was measured.
 Matrix standardised(const ssm::Prediction& p, MatrixRef truth, Index first_row) {
-  Matrix residuals = Matrix::Constant(truth.rows(), truth.cols(), std::numeric_limits<double>::quiet_NaN());
+  Matrix residuals = Matrix::Constant(truth.rows(), truth.cols(), kNaN);
   for (Index e = 0; e < truth.cols(); ++e) {
     for (Index t = first_row; t < truth.rows(); ++t) {
       residuals(t, e) = (ssm::nearest_turn(truth(t, e), p.mean(t, e), p.turns(e)) - p.mean(t, e)) / p.sd(t, e);

@@ -71,6 +71,60 @@ void check_angles(const ModelSpec& spec) {
   }
 }
 
+/// As many states as there are outputs at least, or an emission of their sizes.
+void check_dimensions(const ModelSpec& spec) {
+  const auto D = static_cast<Index>(spec.states.size());
+  const auto E = static_cast<Index>(spec.outputs.size());
+  if (spec.outputs.empty()) {
+    throw InputError("outputs: expected at least one name");
+  }
+  if (spec.states.empty() || D > kMaxStates) {
+    throw InputError(fmt::format("states: {} given, expected 1 to {}", spec.states.size(), kMaxStates));
+  }
+  if (spec.C.size() == 0 && D < E) {
+    throw InputError(
+        fmt::format("states: {} given for {} outputs; by default the first states are what the outputs "
+                    "measure, so expected at least {} (or give C)",
+                    D, E, E));
+  }
+  if (spec.C.size() > 0 && (spec.C.rows() != E || spec.C.cols() != D || !spec.C.allFinite())) {
+    throw InputError(fmt::format("C: {} x {}, expected {} x {} finite numbers (outputs x states)", spec.C.rows(),
+                                 spec.C.cols(), E, D));
+  }
+}
+
+void check_start_sd(const Vector& sd) {
+  for (Index i = 0; i < sd.size(); ++i) {
+    if (!std::isnan(sd(i)) && !(sd(i) >= 0.0 && std::isfinite(sd(i)))) {
+      throw InputError(fmt::format("x0-sd: {} is not a standard deviation", sd(i)));
+    }
+  }
+}
+
+void check_derivatives(const ModelSpec& spec) {
+  const auto D = static_cast<Index>(spec.states.size());
+  for (const DerivativeOf& k : spec.derivatives) {
+    if (k.velocity < 0 || k.velocity >= D || k.position < 0 || k.position >= D) {
+      throw InputError(fmt::format("derivatives: state {} of state {}, expected indices from 0 to {}", k.velocity,
+                                   k.position, D - 1));
+    }
+  }
+}
+
+void check_ranges(const ModelSpec& spec) {
+  for (const Range& range : spec.ranges) {
+    const auto named = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), range.name) != names.end();
+    };
+    if (!named(spec.inputs) && !named(spec.outputs) && !named(spec.states)) {
+      throw InputError(fmt::format("range of '{}': no input, output or state has this name", range.name));
+    }
+    if (!(range.low < range.high) || !std::isfinite(range.low) || !std::isfinite(range.high)) {
+      throw InputError(fmt::format("range of '{}': [{}, {}] is empty", range.name, range.low, range.high));
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name(MeanKind kind) {
@@ -130,22 +184,7 @@ void ModelSpec::validate() const {
   check_names("inputs", inputs);
   check_names("outputs", outputs);
   check_names("states", states);
-  if (outputs.empty()) {
-    throw InputError("outputs: expected at least one name");
-  }
-  if (states.empty() || D > kMaxStates) {
-    throw InputError(fmt::format("states: {} given, expected 1 to {}", states.size(), kMaxStates));
-  }
-  if (C.size() == 0 && D < E) {
-    throw InputError(
-        fmt::format("states: {} given for {} outputs; by default the first states are what the outputs "
-                    "measure, so expected at least {} (or give C)",
-                    D, E, E));
-  }
-  if (C.size() > 0 && (C.rows() != E || C.cols() != D || !C.allFinite())) {
-    throw InputError(
-        fmt::format("C: {} x {}, expected {} x {} finite numbers (outputs x states)", C.rows(), C.cols(), E, D));
-  }
+  check_dimensions(*this);
   if (!(dt > 0.0) || !std::isfinite(dt)) {
     throw InputError(fmt::format("dt: {} is not a positive number of seconds", dt));
   }
@@ -162,30 +201,11 @@ void ModelSpec::validate() const {
   check_size("process noise", process_sd.size(), D, "state");
   check_positive("output noise", output_sd);
   check_positive("process noise", process_sd);
-  for (Index i = 0; i < x0_sd.size(); ++i) {
-    if (!std::isnan(x0_sd(i)) && !(x0_sd(i) >= 0.0 && std::isfinite(x0_sd(i)))) {
-      throw InputError(fmt::format("x0-sd: {} is not a standard deviation", x0_sd(i)));
-    }
-  }
-  for (const DerivativeOf& k : derivatives) {
-    if (k.velocity < 0 || k.velocity >= D || k.position < 0 || k.position >= D) {
-      throw InputError(fmt::format("derivatives: state {} of state {}, expected indices from 0 to {}", k.velocity,
-                                   k.position, D - 1));
-    }
-  }
+  check_start_sd(x0_sd);
+  check_derivatives(*this);
   check_angles(*this);
   check_knowledge(*this);
-  for (const Range& range : ranges) {
-    const auto named = [&](const std::vector<std::string>& names) {
-      return std::find(names.begin(), names.end(), range.name) != names.end();
-    };
-    if (!named(inputs) && !named(outputs) && !named(states)) {
-      throw InputError(fmt::format("range of '{}': no input, output or state has this name", range.name));
-    }
-    if (!(range.low < range.high) || !std::isfinite(range.low) || !std::isfinite(range.high)) {
-      throw InputError(fmt::format("range of '{}': [{}, {}] is empty", range.name, range.low, range.high));
-    }
-  }
+  check_ranges(*this);
 }
 
 }  // namespace gpilot::ssm

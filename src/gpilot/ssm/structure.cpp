@@ -315,26 +315,26 @@ Free Free::defaults(const Structure& s) {
 
 namespace {
 
-/// The one place that knows the order of the flat vector: calls visit(name, matrix, mask) for every block that is free;
-/// mask is null when the whole block is.
+/// The one place that knows the order of the flat vector: calls visit(matrix, mask) for every block that is free; mask
+/// is null when the whole block is.
 template <typename ParametersType, typename Visitor>
 void for_each_free_block(ParametersType& p, const Free& free, Visitor&& visit) {
-  const auto some = [&](bool is_free, const char* text, auto& block, const Vector& mask) {
+  const auto some = [&](bool is_free, auto& block, const Vector& mask) {
     if (is_free) {
-      visit(text, block, mask.size() > 0 ? &mask : nullptr);
+      visit(block, mask.size() > 0 ? &mask : nullptr);
     }
   };
-  const auto all = [&](bool is_free, const char* text, auto& block) { some(is_free, text, block, Vector()); };
-  all(free.kernel, "log_variance", p.log_variance);
-  some(free.kernel, "log_length_scales", p.log_length_scales, free.length_scales);
-  some(free.linear_sd, "log_linear_sd", p.log_linear_sd, free.linear_sds);
-  some(free.mean, "mean_weights", p.mean_weights, free.mean_weights);
-  some(free.inducing, "Z", p.Z, free.Z_entries);
-  visit("log_q", p.log_q, &free.q);
-  visit("log_r", p.log_r, &free.r);
-  all(free.C, "C", p.C);
-  all(free.d, "d", p.d);
-  all(free.physics, "physics", p.physics);
+  const auto all = [&](bool is_free, auto& block) { some(is_free, block, Vector()); };
+  all(free.kernel, p.log_variance);
+  some(free.kernel, p.log_length_scales, free.length_scales);
+  some(free.linear_sd, p.log_linear_sd, free.linear_sds);
+  some(free.mean, p.mean_weights, free.mean_weights);
+  some(free.inducing, p.Z, free.Z_entries);
+  visit(p.log_q, &free.q);
+  visit(p.log_r, &free.r);
+  all(free.C, p.C);
+  all(free.d, p.d);
+  all(free.physics, p.physics);
 }
 
 bool is_free(const Vector* mask, Index i) {
@@ -345,7 +345,7 @@ bool is_free(const Vector* mask, Index i) {
 
 Index free_count(const Parameters& p, const Free& free) {
   Index count = 0;
-  for_each_free_block(p, free, [&](const char*, const auto& block, const Vector* mask) {
+  for_each_free_block(p, free, [&](const auto& block, const Vector* mask) {
     for (Index i = 0; i < block.size(); ++i) {
       count += is_free(mask, i) ? 1 : 0;
     }
@@ -355,7 +355,7 @@ Index free_count(const Parameters& p, const Free& free) {
 
 void pack(const Parameters& p, const Free& free, Eigen::Ref<Vector> flat) {
   Index k = 0;
-  for_each_free_block(p, free, [&](const char*, const auto& block, const Vector* mask) {
+  for_each_free_block(p, free, [&](const auto& block, const Vector* mask) {
     for (Index i = 0; i < block.size(); ++i) {
       if (is_free(mask, i)) {
         flat(k++) = block.data()[i];
@@ -366,25 +366,13 @@ void pack(const Parameters& p, const Free& free, Eigen::Ref<Vector> flat) {
 
 void unpack(VectorRef flat, const Free& free, Parameters& p) {
   Index k = 0;
-  for_each_free_block(p, free, [&](const char*, auto& block, const Vector* mask) {
+  for_each_free_block(p, free, [&](auto& block, const Vector* mask) {
     for (Index i = 0; i < block.size(); ++i) {
       if (is_free(mask, i)) {
         block.data()[i] = flat(k++);
       }
     }
   });
-}
-
-std::vector<std::string> free_names(const Parameters& p, const Free& free) {
-  std::vector<std::string> names;
-  for_each_free_block(p, free, [&](const char* text, const auto& block, const Vector* mask) {
-    for (Index i = 0; i < block.size(); ++i) {
-      if (is_free(mask, i)) {
-        names.push_back(fmt::format("{}[{},{}]", text, i % block.rows(), i / block.rows()));
-      }
-    }
-  });
-  return names;
 }
 
 }  // namespace gpilot::ssm

@@ -148,7 +148,5 @@ struct Free {
 Index free_count(const Parameters& p, const Free& free);
 void pack(const Parameters& p, const Free& free, Eigen::Ref<Vector> flat);
 void unpack(VectorRef flat, const Free& free, Parameters& p);
-/// A name for each free parameter, e.g. "log_length_scales[2,0]".
-std::vector<std::string> free_names(const Parameters& p, const Free& free);
 
 }  // namespace gpilot::ssm

@@ -17,7 +17,7 @@ namespace gpilot::study {
 using options::Field;
 using options::NumberRule;
 
-inline constexpr double kNotGiven = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kNotGiven = kNaN;
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 inline constexpr Index kMostChannels = 16;  ///< inputs, and outputs
 

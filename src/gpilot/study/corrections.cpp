@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <utility>
 
 #include "gpilot/core/error.hpp"
@@ -16,8 +15,6 @@
 namespace gpilot::study {
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// A step that cannot be trusted, with what fits at least; its sequence and what was asked are taken as they stand
 /// there.

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <exception>
 #include <future>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -103,8 +102,7 @@ std::vector<Index> PeriodicRun::keep(const std::vector<Period>& past) {
       steps.push_back(period.step);
       continue;
     }
-    const Vector missing = Vector::Constant(static_cast<Index>(study.config().model.outputs.size()),
-                                            std::numeric_limits<double>::quiet_NaN());
+    const Vector missing = Vector::Constant(static_cast<Index>(study.config().model.outputs.size()), kNaN);
     study.add_safe_step(period.answer.applied.value_or(safe_), period.answer.outputs.value_or(missing),
                         "no decision was ready");
     steps.push_back(study.steps().back().id);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,7 +67,7 @@ inline std::string text(const SQLite::Column& column) {
 }
 
 inline double real(const SQLite::Column& column) {
-  return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+  return column.isNull() ? kNaN : column.getDouble();
 }
 
 }  // namespace gpilot::study

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "gpilot/core/error.hpp"
@@ -112,14 +111,13 @@ Trajectory simulate(const System& system, const MatrixRef& controls, const Simul
   }
   check_in_control_box(system, controls);
   const Simulator simulator(system, options);
-  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
   Trajectory run;
   run.times = time_grid(steps + 1, system.spec().dt);
   run.states.resize(steps + 1, system.state_dim());
-  run.controls = Matrix::Constant(steps + 1, system.control_dim(), kMissing);
+  run.controls = Matrix::Constant(steps + 1, system.control_dim(), kNaN);
   run.controls.topRows(steps) = controls;
-  run.outputs = Matrix::Constant(steps + 1, system.output_dim(), kMissing);
+  run.outputs = Matrix::Constant(steps + 1, system.output_dim(), kNaN);
 
   run.states.row(0) = simulator.initial_state().transpose();
   for (Index t = 0; t < steps; ++t) {

@@ -95,8 +95,7 @@ PairedTest paired_test(const std::string& reference, const TrialValues& values, 
   result.median_difference = median(differences);
   const double middle = median(values);
   const double reference_middle = median(reference_values);
-  result.median_ratio =
-      middle > 0.0 && reference_middle > 0.0 ? middle / reference_middle : std::numeric_limits<double>::quiet_NaN();
+  result.median_ratio = middle > 0.0 && reference_middle > 0.0 ? middle / reference_middle : kNaN;
   result.direction =
       (test.rank_sum_above > test.rank_sum_below ? 1 : 0) - (test.rank_sum_above < test.rank_sum_below ? 1 : 0);
   return result;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -93,7 +92,7 @@ std::vector<Index> all_of(const std::vector<std::string>& outputs) {
 
 /// Whether an output has two different values.
 bool moves(const ssm::Dataset& sequences, Index e) {
-  double first = std::numeric_limits<double>::quiet_NaN();
+  double first = kNaN;
   for (const ssm::Sequence& sequence : sequences) {
     for (const double y : sequence.outputs.col(e)) {
       if (!std::isnan(y) && !std::isnan(first) && y != first) {

@@ -15,6 +15,7 @@
 #include "gpilot/io/recordings.hpp"
 #include "gpilot/io/table.hpp"
 #include "gpilot/ssm/angles.hpp"
+#include "gpilot/ssm/declared.hpp"
 #include "gpilot/systems/simulate.hpp"
 #include "gpilot/trials/test_set.hpp"
 #include "gpilot/trials/trajectory_test.hpp"
@@ -39,8 +40,7 @@ Box output_ranges(const ssm::ModelSpec& spec) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Box ranges{Vector::Constant(E, -kInfinity), Vector::Constant(E, kInfinity)};
   for (Index e = 0; e < E; ++e) {
-    const auto range = std::ranges::find(spec.ranges, spec.outputs[static_cast<std::size_t>(e)], &ssm::Range::name);
-    if (range != spec.ranges.end()) {
+    if (const ssm::Range* range = ssm::range_of(spec, spec.outputs[static_cast<std::size_t>(e)])) {
       ranges.low(e) = range->low;
       ranges.high(e) = range->high;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "gpilot/gp/nodes.hpp"
@@ -136,7 +135,7 @@ class TrajectoryTest {
     Matrix truth = data_.truth[static_cast<std::size_t>(row)];
     for (Index n = 0; n < truth.cols() && row <= kFirstFiltered; ++n) {
       if (data_.broad[static_cast<std::size_t>(n)]) {
-        truth.col(n).setConstant(std::numeric_limits<double>::quiet_NaN());
+        truth.col(n).setConstant(kNaN);
       }
     }
     compare(beliefs, truth, error, sd);
@@ -215,7 +214,7 @@ Trajectories side_by_side(const TestSet& set, std::vector<Index> judged) {
   }
   for (Index row = 0; row < rows; ++row) {
     Matrix c(set.sequences.front().controls.cols(), N);
-    Matrix y = Matrix::Constant(set.output_sd.size(), N, std::numeric_limits<double>::quiet_NaN());
+    Matrix y = Matrix::Constant(set.output_sd.size(), N, kNaN);
     Matrix truth = y;
     for (Index n = 0; n < N; ++n) {
       const auto k = static_cast<std::size_t>(n);
@@ -253,7 +252,7 @@ double held_rmse(const Trajectories& t) {
   double count = 0.0;
   for (const FreeRun& run : t.runs) {
     for (const Index e : t.judged) {
-      double held = std::numeric_limits<double>::quiet_NaN();
+      double held = kNaN;
       for (Index row = 0; row <= run.start + run.steps; ++row) {
         const double y = t.outputs[static_cast<std::size_t>(row)](e, run.trajectory);
         if (row <= run.start) {

@@ -14,6 +14,7 @@
 #include "gpilot/ssm/series.hpp"
 #include "gpilot/ssm/structure.hpp"
 #include "gpilot/ssm/transition.hpp"
+#include "support/free_names.hpp"
 #include "support/gradient_check.hpp"
 #include "support/kalman.hpp"
 #include "support/message_of.hpp"
@@ -145,7 +146,8 @@ TEST(ShiftRows, ParametersHaveTheGradientOfCentralDifferences) {
     ssm::unpack(x, free, p);
     return elbo.value(p, problem.q);
   };
-  EXPECT_TRUE(test::gradient_matches(value, at, gradient, 1e-5, 1e-4, 1e-3, ssm::free_names(problem.parameters, free)));
+  EXPECT_TRUE(
+      test::gradient_matches(value, at, gradient, 1e-5, 1e-4, 1e-3, test::free_names(problem.parameters, free)));
 }
 
 TEST(ShiftRows, TrainingRaisesTheBoundAndKeepsTheCopies) {

@@ -13,6 +13,7 @@
 
 #include "gpilot/core/error.hpp"
 #include "gpilot/core/random.hpp"
+#include "gpilot/io/csv_reader.hpp"
 #include "gpilot/io/time_stamp.hpp"
 #include "gpilot/io/writable.hpp"
 #include "support/message_of.hpp"
@@ -217,27 +218,22 @@ TEST_F(TableFile, UnreadableFiles) {
 }
 
 TEST_F(TableFile, RowsStream) {
-  std::vector<std::string> columns;
+  CsvReader reader(file("a,b\n1,2\n3,4\n"));
+  EXPECT_EQ(reader.columns(), (std::vector<std::string>{"a", "b"}));
   std::vector<double> sums;
-  for_each_row(
-      file("a,b\n1,2\n3,4\n"), [&](std::span<const std::string> names) { columns.assign(names.begin(), names.end()); },
-      [&](std::span<const double> row) {
-        sums.push_back(row[0] + row[1]);
-        return true;
-      });
-  EXPECT_EQ(columns, (std::vector<std::string>{"a", "b"}));
+  while (reader.next()) {
+    sums.push_back(reader.values()[0] + reader.values()[1]);
+  }
   EXPECT_EQ(sums, (std::vector<double>{3.0, 7.0}));
 }
 
-TEST_F(TableFile, StreamStopsWhereAsked) {
-  std::vector<double> seen;
-  for_each_row(
-      file("a,b\n1,2\n3,4\nbroken\n"), [](std::span<const std::string> /*names*/) {},
-      [&](std::span<const double> row) {
-        seen.push_back(row[0]);
-        return seen.size() < 2;
-      });
-  EXPECT_EQ(seen, (std::vector<double>{1.0, 3.0}));
+TEST_F(TableFile, RowsBehindTheOneReadDoNotMatter) {
+  CsvReader reader(file("a,b\n1,2\n3,4\nbroken\n"));
+  for (const double expected : {1.0, 3.0}) {
+    ASSERT_TRUE(reader.next());
+    EXPECT_EQ(reader.values()[0], expected);
+  }
+  EXPECT_THROW(reader.next(), InputError);
 }
 
 TEST_F(TableFile, RoundTripKeepsEveryBit) {

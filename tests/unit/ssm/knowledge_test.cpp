@@ -12,6 +12,7 @@
 #include "gpilot/ssm/physics_mean.hpp"
 #include "gpilot/ssm/transition.hpp"
 #include "support/bound_gradient.hpp"
+#include "support/free_names.hpp"
 #include "support/random_problem.hpp"
 
 namespace gpilot::ssm {
@@ -104,7 +105,7 @@ TEST(Knowledge, ExcludedInputIsAnInputThatIsNotThere) {
   Elbo b(without.structure, without.series, nodes);
   EXPECT_NEAR(a.value(with.parameters, with.q), b.value(without.parameters, without.q), 1e-10);
   // Its hyperparameters are no parameters.
-  for (const std::string& name : free_names(with.parameters, Free::defaults(with.structure))) {
+  for (const std::string& name : test::free_names(with.parameters, Free::defaults(with.structure))) {
     EXPECT_NE(name, "log_length_scales[2,0]");
     EXPECT_NE(name, "log_linear_sd[2,1]");
     EXPECT_NE(name, "Z[0,2]");
