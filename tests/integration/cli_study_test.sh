@@ -139,6 +139,21 @@ expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
 expect_refused "--steps: expected a whole number from 1 to 1000000, not 0" run rig.toml --rig "$rig" --steps 0 -o three.study
 expect_refused "--period: expected a number of seconds, above 0 and at most 86400, not -1" run rig.toml --rig "$rig" --period=-1 -o three.study
 expect_refused "is a study" export one.study -o one.study
+# A configuration may be somebody's work: only another one is replaced, and only where that is said.
+"$program" export one.study --config -o exported.toml >/dev/null
+expect_refused "exported.toml: a configuration is there already; --force replaces it" \
+  export one.study --config -o exported.toml
+cp rig.toml exported.toml && echo '# mine' >>exported.toml
+"$program" export one.study --config --force -o exported.toml >/dev/null
+cmp -s exported.toml rig.toml || fail "the configuration was not exported"
+echo "call the plumber" >notes.txt
+for force in "" --force; do
+  # shellcheck disable=SC2086
+  expect_refused "notes.txt: cannot write the file: what stands there is a file that gpilot does not know, not a configuration" \
+    export one.study --config $force -o notes.txt
+done
+expect_equal "somebody's notes" "$(cat notes.txt)" "call the plumber"
+expect_refused "goes with --config" export one.study --force -o one.csv
 expect_refused "goes with --y, not with --status" tell one.study --step 1 --status failed --u 0.1
 
 # Episodes: the rig ends them, the measurement counts, and it is no failure.
