@@ -57,6 +57,17 @@ expect_equal "tests after a reset" "$(tail -n +2 anywhere/tests.csv | cut -d, -f
 expect_equal "errors with episodes" "$(grep -c ',rmse,[0-9]' episodes/results.csv)" 24
 expect_equal "rows of a test" "$(grep -c '^1,' episodes/tests.csv)" 31
 
+# A rig that declares something else is refused before anything is written, both of them.
+declares() { echo "read -r line; echo '{\"v\":1,\"id\":0,\"ok\":true,$1}'; read -r line; : {seed}"; }
+for other in '"dt":0.5' '"inputs":[{"name":"torque","low":-0.2,"high":0.2}]' '"outputs":[{"name":"pos"}]'; do
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$(declares "$other")" --test-rig "$command" -o x
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$command" --test-rig "$(declares "$other")" -o x
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$(declares "$other")" --tests recorded -o x
+done
+
 # A rig that fails ends its trial, with the reason; the others are there. Mended, it is tried again.
 cat >sometimes.sh <<END
 #!/bin/sh
@@ -90,7 +101,7 @@ code=0
 "$program" "${short[@]}" --rig "$command" --test-rig "./none {seed}" -o x >/dev/null 2>x.err || code=$?
 expect_equal "exit code without a rig for tests" "$code" 1
 expect_line "the rig ended before it answered hello" x.err
-rm -rf x
+[[ ! -e x ]] || fail "a comparison was made without a rig for tests"
 
 # What makes no sense is refused, and nothing written.
 both=(--rig "$command" --test-rig "$command" -o x)

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -67,6 +68,10 @@ class RigRunFailed : public std::runtime_error {
 
 /// The options for a rig from the settings of a configuration; its log stands beside the study.
 rig::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
+
+/// Starts a rig, which has said hello when this returns. Throws as rig::Rig does, and InputError for a rig that
+/// declares something else than the configuration does (rig::misfit): it has been closed then, with the safe control.
+std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyConfig& config);
 
 /// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
 /// or throws.

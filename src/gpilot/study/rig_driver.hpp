@@ -1,8 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "gpilot/study/rig_run.hpp"
@@ -66,7 +66,7 @@ class RigDriver {
 
   Study& study_;
   const RigRunOptions& options_;
-  std::optional<rig::Rig> rig_;
+  std::unique_ptr<rig::Rig> rig_;
   RigRunSummary summary_;
   Index failures_ = 0;      ///< in a row
   std::string recovering_;  ///< why the rig needs a new sequence before its next step; "" if it does not

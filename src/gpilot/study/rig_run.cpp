@@ -25,6 +25,16 @@ rig::RigOptions rig_options(const RigSettings& settings, const std::string& stud
   return options;
 }
 
+std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyConfig& config) {
+  const rig::RigHello hello{.dt = config.model.dt, .inputs = config.model.inputs, .outputs = config.model.outputs};
+  auto started = std::make_unique<rig::Rig>(options, hello);
+  if (const std::string wrong = rig::misfit(started->traits(), hello, config.box); !wrong.empty()) {
+    started->close(config.explore.safe);
+    throw InputError(fmt::format("{}: change the configuration, or the rig", wrong));
+  }
+  return started;
+}
+
 RigDriver::RigDriver(Study& study, const RigRunOptions& options) : study_(study), options_(options) {}
 
 RigDriver::~RigDriver() {
@@ -119,12 +129,7 @@ void RigDriver::begin_sequence(const std::string& why) {
 
 /// Starts the process and makes the study agree with the state that the rig may be in.
 void RigDriver::start() {
-  const rig::RigHello hello{
-      .dt = study_.config().model.dt, .inputs = study_.config().model.inputs, .outputs = study_.config().model.outputs};
-  rig_.emplace(options_.rig, hello);
-  if (const std::string wrong = rig::misfit(rig_->traits(), hello, study_.config().box); !wrong.empty()) {
-    throw InputError(fmt::format("{}: change the configuration, or the rig", wrong));
-  }
+  rig_ = start_rig(options_.rig, study_.config());
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;

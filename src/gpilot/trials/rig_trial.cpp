@@ -28,10 +28,6 @@ constexpr std::string_view kRigFailure = "the rig: ";
 constexpr const char* kTests = "tests.csv";
 constexpr const char* kLogs = "rig-logs";
 
-rig::RigHello hello_of(const ssm::ModelSpec& spec) {
-  return {.dt = spec.dt, .inputs = spec.inputs, .outputs = spec.outputs};
-}
-
 /// Nobody needs that of a rig that did as it should.
 void remove_log(const rig::RigOptions& options) {
   std::error_code ignored;
@@ -45,32 +41,32 @@ class ProcessRig final : public TrialRig {
       : config_(config),
         limits_(limits),
         safe_(config.explore.safe.size() > 0 ? config.explore.safe : Vector::Zero(config.box.low.size())),
-        rig_(options, hello_of(config.model)) {}
-  ~ProcessRig() override { rig_.close(safe_); }
+        rig_(study::start_rig(options, config)) {}
+  ~ProcessRig() override { rig_->close(safe_); }
   ProcessRig(const ProcessRig&) = delete;
   ProcessRig& operator=(const ProcessRig&) = delete;
   ProcessRig(ProcessRig&&) = delete;
   ProcessRig& operator=(ProcessRig&&) = delete;
 
   void begin(explore::Explorer& explorer) override {
-    if (!rig_.traits().can_reset) {
-      check(rig_.safe(safe_), "refused the safe control");
+    if (!rig_->traits().can_reset) {
+      check(rig_->safe(safe_), "refused the safe control");
       explorer.begin_sequence(true);
       return;
     }
-    const RigAnswer answer = check(rig_.reset(), "could not be reset");
+    const RigAnswer answer = check(rig_->reset(), "could not be reset");
     explorer.begin_sequence(false, answer.outputs.value_or(Vector()));
   }
 
   std::optional<Measured> apply(VectorRef control) override {
-    const RigAnswer answer = rig_.step(++step_, control);
+    const RigAnswer answer = rig_->step(++step_, control);
     if (answer.status != RigStatus::kOk) {
       if (++failures_ >= config_.rig.failures) {
         throw RigError(RigError::Kind::kRefused,
                        fmt::format("it failed {} time(s) in a row, the limit is {}; the last time: {}", failures_,
                                    config_.rig.failures, answer.message));
       }
-      check(rig_.safe(safe_), "refused the safe control");
+      check(rig_->safe(safe_), "refused the safe control");
       return std::nullopt;
     }
     failures_ = 0;
@@ -91,7 +87,7 @@ class ProcessRig final : public TrialRig {
   const study::StudyConfig& config_;
   const plan::OutputLimits& limits_;
   Vector safe_;
-  rig::Rig rig_;
+  std::unique_ptr<rig::Rig> rig_;
   Index step_ = 0;
   Index failures_ = 0;
 };
@@ -123,6 +119,20 @@ rig::RigOptions RigBench::rig_options(const std::string& command, const std::str
   io::make_directory(logs.string());
   options.log = (logs / log).string();
   return options;
+}
+
+void RigBench::check_rigs() const {
+  const ComparedRig& rig = *options_.rig;
+  const auto check = [&rig](const std::string& command, std::uint64_t seed) {
+    rig::RigOptions options = study::rig_options(rig.config.rig, "");
+    options.command = with_seed(command, seed);
+    options.log.clear();  // there is no directory for it yet
+    study::start_rig(options, rig.config)->close(rig.config.explore.safe);
+  };
+  check(rig.command, rig_seed(options_.explore.seed, 0));
+  if (!rig.test_rig.empty() && rig.test_rig != rig.command) {
+    check(rig.test_rig, kFirstTestSeed);
+  }
 }
 
 void RigBench::prepare(const std::atomic<bool>* stop) {

@@ -323,6 +323,23 @@ TEST_F(RigRunTest, ARigThatDeclaresSomethingElseIsNotRun) {
   EXPECT_NE(text_of("next").find("\"close\""), std::string::npos);
 }
 
+TEST_F(RigRunTest, ARigOfOtherNamesOrAnotherStepIsNotStarted) {
+  const StudyConfig config = parse_config(test::kRigConfig, "rig.toml");
+  const auto refusal = [&](const std::string& declared) {
+    const std::string rig = "read -r line; echo '{\"v\":1,\"id\":0,\"ok\":true," + declared +
+                            "}'; read -r line; echo \"$line\" >'" + path("next") + "'";
+    const std::string message = message_of<InputError>([&] { start_rig(test::patient(rig), config); });
+    EXPECT_NE(text_of("next").find("\"close\",\"u\":[0.05]"), std::string::npos) << text_of("next");
+    return message;
+  };
+  EXPECT_EQ(refusal(R"("inputs":[{"name":"force"}])"),
+            "the rig declares the inputs force, the study has torque: change the configuration, or the rig");
+  EXPECT_EQ(refusal(R"("outputs":[{"name":"pos"}])"),
+            "the rig declares the outputs pos, the study has angle: change the configuration, or the rig");
+  EXPECT_EQ(refusal(R"("dt":0.2)"),
+            "the rig declares a step of 0.2 s, the study has 0.1 s: change the configuration, or the rig");
+}
+
 TEST_F(RigRunTest, AFloodOnStderrIsNoFailure) {
   Study study = create();
   EXPECT_EQ(run_rig(study, options("--misbehave flood-stderr@2", 4)).failed, 0);
