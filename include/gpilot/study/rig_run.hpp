@@ -73,6 +73,10 @@ rig::RigOptions rig_options(const RigSettings& settings, const std::string& stud
 /// declares something else than the configuration does (rig::misfit): it has been closed then, with the safe control.
 std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyConfig& config);
 
+/// Brings a rig to its initial state and returns the outputs that it measured there, if any. Throws RigError if it
+/// could not be done.
+Vector reset_rig(rig::Rig& rig, Index seed);
+
 /// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
 /// or throws.
 RigRunSummary run_rig(Study& study, const RigRunOptions& options);

@@ -35,6 +35,17 @@ std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyC
   return started;
 }
 
+Vector reset_rig(rig::Rig& rig, Index seed) {
+  const RigAnswer answer = rig.reset(seed);
+  if (answer.done) {
+    throw RigError(RigError::Kind::kGarbage, "the rig says that its episode is over in its answer to a reset");
+  }
+  if (answer.status != RigStatus::kOk) {
+    throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
+  }
+  return answer.outputs.value_or(Vector());
+}
+
 RigDriver::RigDriver(Study& study, const RigRunOptions& options) : study_(study), options_(options) {}
 
 RigDriver::~RigDriver() {
@@ -110,14 +121,7 @@ void RigDriver::begin_sequence(const std::string& why) {
   Vector outputs;
   if (rig_->traits().can_reset) {
     const auto sequence = static_cast<Index>(study_.sequences().size()) + 1;
-    const RigAnswer answer = rig_->reset(rig::reset_seed(study_.config().explore.seed, sequence));
-    if (answer.done) {
-      throw RigError(RigError::Kind::kGarbage, "the rig says that its episode is over in its answer to a reset");
-    }
-    if (answer.status != RigStatus::kOk) {
-      throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
-    }
-    outputs = answer.outputs.value_or(Vector());
+    outputs = reset_rig(*rig_, rig::reset_seed(study_.config().explore.seed, sequence));
   } else {
     apply_safe();
   }

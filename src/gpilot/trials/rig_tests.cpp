@@ -99,12 +99,8 @@ class TestMaker {
     Vector outputs = Vector::Constant(turns_.size(), kNaN);
     const bool resets = rig_->traits().can_reset;
     if (resets) {
-      const rig::RigAnswer answer = rig_->reset();
-      if (answer.status != rig::RigStatus::kOk) {
-        throw rig::RigError(rig::RigError::Kind::kRefused,
-                            fmt::format("the rig of the tests could not be reset: {}", answer.message));
-      }
-      outputs = answer.outputs.value_or(outputs);
+      const Vector measured = study::reset_rig(*rig_, static_cast<Index>(kFirstTestSeed + drawn_));
+      outputs = measured.size() > 0 ? measured : outputs;
     }
     return {.controls = Matrix::Constant(1, config_.box.low.size(), kNaN),
             .outputs = outputs.transpose(),

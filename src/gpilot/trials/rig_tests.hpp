@@ -13,7 +13,8 @@
 /// which are where tests go (docs/results/protocol.md).
 namespace gpilot::trials {
 
-/// No trial has it as {seed}: theirs end below (ComparedRig).
+/// No trial has it as {seed}: theirs end below (ComparedRig). Tests have it and those that follow, as {seed} and as the
+/// seed of a reset.
 inline constexpr std::uint64_t kFirstTestSeed = 2'100'000'000;
 
 /// The command with {seed} replaced.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "gpilot/core/error.hpp"
@@ -110,6 +111,22 @@ std::string still_rig(const std::string& hello, const std::string& resets) {
         echo '{"v":1,"id":'"${id%%,*}"',"ok":true,"y":[0.1]}'
         case "$line" in *'"close"'*) exit ;; esac
       done)";
+}
+
+TEST_F(Folder, EveryResetOfATestHasASeedOfItsOwnThatNoTrialHas) {
+  const study::StudyConfig config = study::parse_config(test::kToyConfig, "toy.toml");
+  const std::string resets = (path_ / "resets").string();
+  rig::RigOptions options = study::rig_options(config.rig, (path_ / "rig").string());
+  options.command = still_rig(R"(,"can_reset":true)", resets);
+  const ssm::Dataset tests = measure_tests(config, options, nullptr);
+  ASSERT_EQ(tests.size(), 20U);
+  EXPECT_EQ(tests[0].rows(), 61);
+  std::ifstream file(resets);
+  std::uint64_t expected = kFirstTestSeed;
+  for (std::string line; std::getline(file, line);) {
+    EXPECT_EQ(nlohmann::json::parse(line).at("seed"), ++expected);
+  }
+  EXPECT_EQ(expected, kFirstTestSeed + 20);  // none left its range
 }
 
 TEST_F(Folder, TestsAreNotMadeOnARigThatDeclaresSomethingElse) {
