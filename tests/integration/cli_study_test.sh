@@ -185,6 +185,24 @@ expect_line "# TO FILL IN: never less than this" half.toml
 expect_refused "the rig declares the inputs u, the study has torque" \
   run rig.toml --rig "$half" --steps 1 --resume -o once.study
 
+# A first start that fails leaves nothing behind that would stand in the way of the next.
+weak='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true,\"inputs\":[{\"name\":\"torque\",\"low\":-0.1,\"high\":0.1}]}"; read -r line'
+other_dt='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true,\"dt\":0.2}"; read -r line'
+expect_refused "the rig declares the inputs u, the study has torque" run rig.toml --rig "$half" -o first.study
+expect_refused "the rig declares a step of 0.2 s, the study has 0.1 s" run rig.toml --rig "$other_dt" -o first.study
+expect_refused "the study would send -0.5 to 0.5" run rig.toml --rig "$weak" -o first.study
+before=$(find . | sort)
+code=0
+"$program" run rig.toml --rig ./nosuchprogram -o first.study >first.txt 2>first.err || code=$?
+expect_equal "exit code with a rig that is not there" "$code" 1
+expect_line "the rig could not be started, 3 time(s) in a row" first.err
+expect_line "no study was made" first.err
+expect_line "first.study.rig.log ends with: " first.err
+rm first.txt first.err first.study.rig.log
+expect_equal "files after a rig that is not there" "$(find . | sort)" "$before"
+"$program" run rig.toml --rig "exec $rig --seed 1" --steps 2 -o first.study >first.txt || fail "the right rig is not run"
+expect_line "measured 2 time(s), 2 in all; 0 step(s) failed, the rig was started again 0 time(s)" first.txt
+
 # A second writer is refused and told who writes; readers are not.
 "$program" run rig.toml --rig "exec $rig --seed 1 --real-time" --steps 500 -o long.study >long.txt 2>long.err &
 run_pid=$!
@@ -234,5 +252,6 @@ code=0
 "$program" run rig.toml --rig "exit 3" --steps 9 -o none.study >none.txt 2>none.err || code=$?
 expect_equal "exit code with a rig that does not start" "$code" 1
 expect_line "in a row" none.err
+[[ ! -e none.study ]] || fail "a study was made without a rig"
 
 finish

@@ -77,8 +77,13 @@ std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyC
 /// could not be done.
 Vector reset_rig(rig::Rig& rig, Index seed);
 
-/// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
-/// or throws.
-RigRunSummary run_rig(Study& study, const RigRunOptions& options);
+/// A rig that has no study yet, started as a run does: after a failure again, RigRunFailed after options.failures of
+/// them. InputError as start_rig() throws it. Null if the run was asked to stop. For what Study::create() calls before
+/// it makes a file, so that nothing is left behind by a rig that cannot be run.
+std::unique_ptr<rig::Rig> first_start(const RigRunOptions& options, const StudyConfig& config);
+
+/// Runs the rig: `started` if there is one, else a new process. Whatever happens, the rig has been sent the safe
+/// control and its process has ended when this returns or throws.
+RigRunSummary run_rig(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started = nullptr);
 
 }  // namespace gpilot::study

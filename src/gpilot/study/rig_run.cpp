@@ -46,7 +46,26 @@ Vector reset_rig(rig::Rig& rig, Index seed) {
   return answer.outputs.value_or(Vector());
 }
 
-RigDriver::RigDriver(Study& study, const RigRunOptions& options) : study_(study), options_(options) {}
+std::unique_ptr<rig::Rig> first_start(const RigRunOptions& options, const StudyConfig& config) {
+  for (Index failures = 1; options.stop == nullptr || !*options.stop; ++failures) {
+    try {
+      return start_rig(options.rig, config);
+    } catch (const RigError& error) {
+      if (options.on_event) {
+        options.on_event({.kind = Kind::kFailed, .text = error.what()});
+      }
+      if (failures >= options.failures) {
+        throw RigRunFailed(fmt::format(
+            "the rig could not be started, {} time(s) in a row, the limit is {}; the last time: {}; no study was made",
+            failures, options.failures, error.what()));
+      }
+    }
+  }
+  return nullptr;
+}
+
+RigDriver::RigDriver(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started)
+    : study_(study), options_(options), rig_(std::move(started)) {}
 
 RigDriver::~RigDriver() {
   if (rig_) {
@@ -131,9 +150,9 @@ void RigDriver::begin_sequence(const std::string& why) {
   emit({.kind = Kind::kSequence, .text = why});
 }
 
-/// Starts the process and makes the study agree with the state that the rig may be in.
-void RigDriver::start() {
-  rig_ = start_rig(options_.rig, study_.config());
+/// Makes the study agree with the state that a rig whose process is new may be in.
+void RigDriver::meet() {
+  met_ = true;
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;
@@ -152,7 +171,11 @@ void RigDriver::start() {
 bool RigDriver::ready() {
   try {
     if (!rig_) {
-      start();
+      rig_ = start_rig(options_.rig, study_.config());
+      met_ = false;
+    }
+    if (!met_) {
+      meet();
     }
     if (!recovering_.empty()) {
       begin_sequence(std::string(recovering_));
@@ -253,9 +276,9 @@ void RigRunOptions::validate() const {
   rig.validate();
 }
 
-RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
+RigRunSummary run_rig(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started) {
   options.validate();
-  RigDriver driver(study, options);
+  RigDriver driver(study, options, std::move(started));
   while (driver.remaining() > 0 && !driver.stopped()) {
     if (!driver.ready()) {
       continue;
