@@ -18,7 +18,9 @@ json() {
 
 "$program" init rig.toml --example pendulum >/dev/null
 
-# By hand: a study is made by its first question, which stays the same until it is answered.
+# By hand: a study is made by its first question, which stays the same until it is answered. Not by one that is refused.
+expect_refused "--y: 2 value(s), expected 1: angle" ask hand.study --config rig.toml --after-reset --y 0.1,0.2
+expect_refused "--y: expected a finite number, not 'abc'" ask hand.study --config rig.toml --after-reset --y abc
 "$program" ask hand.study --config rig.toml >ask.txt
 expect_line "step 1: torque = " ask.txt
 "$program" ask hand.study --format json >ask.json
