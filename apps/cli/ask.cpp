@@ -9,6 +9,7 @@
 #include "describe_study.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/study/study.hpp"
+#include "gpilot/study/study_checks.hpp"
 #include "options.hpp"
 #include "study_options.hpp"
 
@@ -70,10 +71,15 @@ void run_ask(const CLI::App& command, const AskArguments& arguments) {
     print_step(arguments, study, study.suggest());
     return;
   }
-  study::Study study = open_or_create(arguments.study, arguments.config);
+  const Vector outputs = arguments.outputs.empty() ? Vector() : parse_outputs("--y", arguments.outputs);
+  // No study is made for outputs that it could not take.
+  study::Study study = open_or_create(arguments.study, arguments.config, [&] {
+    if (outputs.size() > 0) {
+      study::check_values("--y", outputs, study::load_config(arguments.config).model.outputs, true);
+    }
+  });
   if (begins) {
-    study.new_sequence(arguments.after_reset ? study::SequenceOrigin::kReset : study::SequenceOrigin::kBroken,
-                       arguments.outputs.empty() ? Vector() : parse_outputs("--y", arguments.outputs),
+    study.new_sequence(arguments.after_reset ? study::SequenceOrigin::kReset : study::SequenceOrigin::kBroken, outputs,
                        arguments.after_reset ? "the system was reset" : "after a pause");
   }
   print_step(arguments, study, study.ask());

@@ -27,6 +27,7 @@ struct ExportArguments {
   bool model = false;
   std::string step;
   bool config = false;
+  bool force = false;
   std::string sequence;
   std::string output = "-";
 };
@@ -98,12 +99,30 @@ std::shared_ptr<const ssm::Model> model_of(const study::Study& study, const std:
   return model;
 }
 
+/// What is exported replaces a file of its own kind; a configuration only where that is asked for, as `gpilot init`
+/// does, since somebody may have written it.
+void check_export_target(const ExportArguments& arguments) {
+  const std::string& path = arguments.output;
+  io::check_replaceable(path, arguments.model    ? io::FileKind::kModel
+                              : arguments.json   ? io::FileKind::kJson
+                              : arguments.config ? io::FileKind::kConfig
+                                                 : io::FileKind::kTable);
+  if (arguments.config && !arguments.force && io::kind_of_file(path) == io::FileKind::kConfig) {
+    throw InputError(fmt::format("{}: a configuration is there already; --force replaces it", path));
+  }
+  io::check_writable(path);
+}
+
 void run_export(const CLI::App& command, const ExportArguments& arguments) {
   refuse_ignored(command,
                  {{{"--sequence"}, !arguments.json && !arguments.model && !arguments.config, "goes with --csv"},
-                  {{"--step"}, arguments.model, "goes with --model"}});
+                  {{"--step"}, arguments.model, "goes with --model"},
+                  {{"--force"}, arguments.config, "goes with --config"}});
   const study::Study study = study::Study::open(arguments.study, study::Access::kRead);
   note_damage(study);
+  if (arguments.output != "-") {
+    check_export_target(arguments);  // before a model is trained again
+  }
   const Index sequence = arguments.sequence.empty() ? 0 : parse_count("--sequence", arguments.sequence, 1);
   std::string text;
   if (arguments.model) {
@@ -118,10 +137,6 @@ void run_export(const CLI::App& command, const ExportArguments& arguments) {
   if (arguments.output == "-") {
     fmt::print("{}", text);
   } else {
-    io::check_replaceable(arguments.output, arguments.model    ? io::FileKind::kModel
-                                            : arguments.json   ? io::FileKind::kJson
-                                            : arguments.config ? io::FileKind::kOther
-                                                               : io::FileKind::kTable);
     io::write_file_atomically(arguments.output, text);
     fmt::print("wrote {}\n", arguments.output);
   }
@@ -144,6 +159,7 @@ void add_export(CLI::App& app) {
       ->type_name("K");
   command->add_option("--step", arguments->step, "the model as it was after this step, trained again if need be")
       ->type_name("K");
+  command->add_flag("--force", arguments->force, "replace a configuration that is there");
   command->add_option("-o,--output", arguments->output, "the file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,17 +87,12 @@ Kind kind_of(const std::string& source) {
   return study::is_study(source) ? Kind::kStudy : Kind::kModel;
 }
 
-/// A page or a record may replace another one, and nothing else.
+/// A page replaces a page of ours, a record a JSON file, and nothing else.
 void check_output(const ReportArguments& arguments) {
   std::vector<std::string> inputs = arguments.data.files;
   inputs.push_back(arguments.data.model);
   io::check_not_input(arguments.output, inputs);
-  constexpr std::string_view kStart = "<!doctype html>";
-  std::array<char, kStart.size()> start{};
-  std::ifstream(arguments.output, std::ios::binary).read(start.data(), start.size());
-  if (std::string_view(start.data(), start.size()) != kStart || arguments.record) {
-    io::check_replaceable(arguments.output, arguments.record ? io::FileKind::kJson : io::FileKind::kOther);
-  }
+  io::check_replaceable(arguments.output, arguments.record ? io::FileKind::kJson : io::FileKind::kReport);
   io::check_writable(arguments.output);
 }
 

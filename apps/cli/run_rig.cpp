@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -34,13 +36,34 @@ std::string study_path(const RunRigArguments& arguments) {
   return arguments.study.empty() ? fs::path(arguments.config).replace_extension(".study").string() : arguments.study;
 }
 
-Study open_study(const RunRigArguments& arguments, const std::string& path) {
+/// The rig of a study that is not there yet. Its log goes with it if it holds nothing.
+std::unique_ptr<rig::Rig> first_rig(const study::RigRunOptions& options, const study::StudyConfig& config) {
+  std::error_code ignored;
+  const bool had_log = fs::exists(options.rig.log, ignored);
+  try {
+    std::unique_ptr<rig::Rig> started = study::first_start(options, config);
+    if (InterruptGuard::requested()) {
+      if (started) {
+        started->close(config.explore.safe);
+      }
+      throw Interrupted("interrupted before anything was measured; no study was made");
+    }
+    return started;
+  } catch (...) {
+    if (!had_log && fs::is_empty(options.rig.log, ignored)) {
+      fs::remove(options.rig.log, ignored);
+    }
+    throw;
+  }
+}
+
+Study open_study(const RunRigArguments& arguments, const std::string& path, const std::function<void()>& before) {
   std::error_code ignored;
   if (fs::exists(path, ignored) && !arguments.resume) {
     throw InputError(
         fmt::format("{}: the study is there already: --resume goes on with it, -o FILE begins another", path));
   }
-  return open_or_create(path, arguments.config);
+  return open_or_create(path, arguments.config, before);
 }
 
 /// Lines for people, on the terminal or in a log: flushed, so that they are seen when they happen. Printing that fails
@@ -180,14 +203,18 @@ void run_rig_study(const RunRigArguments& arguments) {
   }
   options.validate();
   explore::check_until_sd(config.explore, "study.until_sd");
-  // Wrong input has been found by now: a study is made only where it can be used.
-  Study study = open_study(arguments, path);
-  if (!arguments.steps) {
-    options.steps = std::max<Index>(0, config.explore.initial + config.explore.steps - study.told());
-  }
   const InterruptGuard guard;
   options.stop = &InterruptGuard::requested();
   std::FILE* const progress = arguments.format == Format::kText ? stdout : stderr;
+  Printer printer(progress, config);
+  options.on_event = [&printer](const RigRunEvent& event) { printer.print(event); };
+  // Wrong input has been found by now, and a rig that cannot be run before a study is made: one that nothing was
+  // measured for would stand in the way of the next run.
+  std::unique_ptr<rig::Rig> started;
+  Study study = open_study(arguments, path, [&] { started = first_rig(options, config); });
+  if (!arguments.steps) {
+    options.steps = std::max<Index>(0, config.explore.initial + config.explore.steps - study.told());
+  }
   if (options.period_s && std::abs(*options.period_s / config.model.dt - 1.0) > kSamePeriod) {
     fmt::print(progress, "note: a step is {} s in the configuration (study.dt), and will take {} s\n", config.model.dt,
                *options.period_s);
@@ -195,9 +222,7 @@ void run_rig_study(const RunRigArguments& arguments) {
   if (!study.taken_over_from().empty()) {
     fmt::print(progress, "the study's last writer died: {}\n", study.taken_over_from());
   }
-  Printer printer(progress, study.config());
-  options.on_event = [&printer](const RigRunEvent& event) { printer.print(event); };
-  const study::RigRunSummary summary = study::run_rig(study, options);
+  const study::RigRunSummary summary = study::run_rig(study, options, std::move(started));
   if (summary.stopped) {
     throw Interrupted(fmt::format("interrupted after {} measurement(s), {} in all; --resume goes on with {}",
                                   summary.told, study.told(), path));

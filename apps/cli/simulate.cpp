@@ -13,6 +13,7 @@
 #include "controls_file.hpp"
 #include "gpilot/core/error.hpp"
 #include "gpilot/io/table.hpp"
+#include "gpilot/io/writable.hpp"
 #include "gpilot/systems/system.hpp"
 #include "options.hpp"
 
@@ -79,6 +80,12 @@ std::unique_ptr<System> configured_system(const SimulateArguments& arguments) {
   return system;
 }
 
+/// Not "random", "extremes" or numbers: controls are read from this file, even if it is not there.
+bool is_file_of_controls(const std::string& controls) {
+  return controls != "random" && controls != "extremes" && !looks_like_numbers(controls) &&
+         (controls.ends_with(".csv") || std::filesystem::exists(controls));
+}
+
 Matrix make_controls(const System& system, Index steps, const SimulateArguments& arguments) {
   const std::string& kind = arguments.controls;
   const systems::Hold hold = parse_hold(arguments.hold);
@@ -91,7 +98,7 @@ Matrix make_controls(const System& system, Index steps, const SimulateArguments&
   if (looks_like_numbers(kind)) {
     return systems::constant_controls(system, steps, parse_numbers("--controls", kind));
   }
-  if (kind.ends_with(".csv") || std::filesystem::exists(kind)) {
+  if (is_file_of_controls(kind)) {
     return read_controls(system, kind, steps);
   }
   throw InputError(
@@ -131,6 +138,9 @@ void run_simulate(const CLI::App& command, const SimulateArguments& arguments) {
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.format == Format::kJson) {
     throw InputError("--format json prints a summary, so the data need a file: give -o FILE.csv, not -o -");
+  }
+  if (is_file_of_controls(arguments.controls)) {
+    io::check_not_input(arguments.output, std::vector<std::string>{arguments.controls});
   }
   const std::unique_ptr<System> system = configured_system(arguments);
   systems::SimulateOptions options{.seed = arguments.seed};

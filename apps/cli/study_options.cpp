@@ -13,7 +13,8 @@
 
 namespace gpilot::cli {
 
-study::Study open_or_create(const std::string& path, const std::string& config_path) {
+study::Study open_or_create(const std::string& path, const std::string& config_path,
+                            const std::function<void()>& before) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
   if (config_path.empty()) {
@@ -26,7 +27,7 @@ study::Study open_or_create(const std::string& path, const std::string& config_p
   }
   const std::string config = io::read_text(config_path, "a configuration");
   if (!exists) {
-    return study::Study::create(path, config, config_path);
+    return study::Study::create(path, config, config_path, before);
   }
   study::Study opened = study::Study::open(path);
   note_damage(opened);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +11,10 @@
 namespace gpilot::cli {
 
 /// Opens a study to write; if it is not there and a configuration is given, makes it. A configuration that differs from
-/// the study's in what results depend on is an InputError that says where.
-study::Study open_or_create(const std::string& path, const std::string& config_path);
+/// the study's in what results depend on is an InputError that says where. `before` is called before a study is made
+/// (Study::create).
+study::Study open_or_create(const std::string& path, const std::string& config_path,
+                            const std::function<void()>& before = {});
 
 /// What is damaged in a study and does not keep it from being used, on standard error.
 void note_damage(const study::Study& study);

@@ -57,6 +57,28 @@ expect_equal "tests after a reset" "$(tail -n +2 anywhere/tests.csv | cut -d, -f
 expect_equal "errors with episodes" "$(grep -c ',rmse,[0-9]' episodes/results.csv)" 24
 expect_equal "rows of a test" "$(grep -c '^1,' episodes/tests.csv)" 31
 
+# Every reset has a seed, by the trial and its number: the same for all strategies of a trial, another one in another trial.
+# A rig may rely on it.
+"$program" "${short[@]}" --rig "tee -a resets-{seed} | $command --episode 3" --test-rig "$command" -o seeds >/dev/null 2>&1
+resets() { grep -h '"op":"reset"' "$@" | grep -o '"seed":[0-9]*' | sort | uniq -c | awk '{print $1}' | sort -u; }
+for trial in 0 1; do
+  expect_equal "resets without a seed" "$(grep '"op":"reset"' "resets-$trial" | grep -vc '"seed":[0-9]')" 0
+  expect_equal "strategies that had a reset's seed in $trial" "$(resets "resets-$trial")" 3
+  [[ $(grep -c '"op":"reset"' "resets-$trial") -gt 3 ]] || fail "one reset says little"
+done
+expect_equal "strategies that had a reset's seed" "$(resets resets-0 resets-1)" 3
+
+# A rig that declares something else is refused before anything is written, both of them.
+declares() { echo "read -r line; echo '{\"v\":1,\"id\":0,\"ok\":true,$1}'; read -r line; : {seed}"; }
+for other in '"dt":0.5' '"inputs":[{"name":"torque","low":-0.2,"high":0.2}]' '"outputs":[{"name":"pos"}]'; do
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$(declares "$other")" --test-rig "$command" -o x
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$command" --test-rig "$(declares "$other")" -o x
+  expect_refused "change the configuration, or the rig" \
+    "${short[@]}" --rig "$(declares "$other")" --tests recorded -o x
+done
+
 # A rig that fails ends its trial, with the reason; the others are there. Mended, it is tried again.
 cat >sometimes.sh <<END
 #!/bin/sh
@@ -90,7 +112,7 @@ code=0
 "$program" "${short[@]}" --rig "$command" --test-rig "./none {seed}" -o x >/dev/null 2>x.err || code=$?
 expect_equal "exit code without a rig for tests" "$code" 1
 expect_line "the rig ended before it answered hello" x.err
-rm -rf x
+[[ ! -e x ]] || fail "a comparison was made without a rig for tests"
 
 # What makes no sense is refused, and nothing written.
 both=(--rig "$command" --test-rig "$command" -o x)

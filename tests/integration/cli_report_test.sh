@@ -43,7 +43,17 @@ if "$program" report model.json train.csv --warmup 3 -o model.html >out.txt 2>&1
   expect_equal "first line" "$(head -1 model.html)" "<!doctype html>"
   ! grep -E '(src|href)="?(https?:)?//' model.html >/dev/null || fail "the page looks for something elsewhere"
   "$program" report model.json train.csv --format json -o model.html | grep '"kind": "model"' >/dev/null || fail "summary"
-  expect_refused "CSV" report model.json -o train.csv
+  expect_refused "a CSV file, not a report" report model.json -o train.csv
+  # Only a report is replaced by a report.
+  "$program" init mine.toml --example pendulum >/dev/null
+  echo 'import sys' >rig.py
+  echo '<!doctype html><title>My page</title>' >page.html
+  expect_refused "mine.toml: cannot write the file: what stands there is a configuration, not a report" \
+    report model.json -o mine.toml
+  expect_refused "rig.py: cannot write the file: what stands there is a file that gpilot does not know, not a report" \
+    report model.json -o rig.py
+  expect_refused "page.html" report model.json -o page.html
+  expect_equal "somebody's files" "$(cat rig.py page.html)" "$(printf 'import sys\n<!doctype html><title>My page</title>')"
   "$program" report model.json -o - >stdout.html
   expect_equal "first line on standard output" "$(head -1 stdout.html)" "<!doctype html>"
 else

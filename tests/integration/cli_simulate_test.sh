@@ -73,6 +73,11 @@ expect_refused "the file has 2" simulate kink --steps 5 --controls short.csv -o 
 expect_refused "no column 'c'" simulate kink --steps 1 --controls other.csv -o x.csv
 expect_refused "broken.csv:3: column 'c': 'x'" simulate kink --steps 2 --controls broken.csv -o x.csv
 expect_refused "missing in row 1" simulate kink --steps 2 --controls gap.csv -o x.csv
+cp a.csv same.csv && ln -s same.csv link.csv
+expect_refused "same.csv: cannot write the file: it is also an input" \
+  simulate pendulum --steps 10 --controls same.csv -o same.csv
+expect_refused "it is also an input" simulate pendulum --steps 10 --controls same.csv -o link.csv
+cmp -s a.csv same.csv || fail "an input was replaced"
 expect_refused "--hold" simulate kink --steps 5 --hold 0 -o x.csv
 expect_refused "--hold" simulate kink --steps 5 --hold 3:2 -o x.csv
 expect_refused "needs 2 value(s), not 1" simulate pendulum --steps 5 --x0 1 -o x.csv

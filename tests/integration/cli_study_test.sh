@@ -18,7 +18,9 @@ json() {
 
 "$program" init rig.toml --example pendulum >/dev/null
 
-# By hand: a study is made by its first question, which stays the same until it is answered.
+# By hand: a study is made by its first question, which stays the same until it is answered. Not by one that is refused.
+expect_refused "--y: 2 value(s), expected 1: angle" ask hand.study --config rig.toml --after-reset --y 0.1,0.2
+expect_refused "--y: expected a finite number, not 'abc'" ask hand.study --config rig.toml --after-reset --y abc
 "$program" ask hand.study --config rig.toml >ask.txt
 expect_line "step 1: torque = " ask.txt
 "$program" ask hand.study --format json >ask.json
@@ -140,6 +142,21 @@ expect_refused "no rig: give --rig COMMAND" run rig.toml -o three.study
 expect_refused "--steps: expected a whole number from 1 to 1000000, not 0" run rig.toml --rig "$rig" --steps 0 -o three.study
 expect_refused "--period: expected a number of seconds, above 0 and at most 86400, not -1" run rig.toml --rig "$rig" --period=-1 -o three.study
 expect_refused "is a study" export one.study -o one.study
+# A configuration may be somebody's work: only another one is replaced, and only where that is said.
+"$program" export one.study --config -o exported.toml >/dev/null
+expect_refused "exported.toml: a configuration is there already; --force replaces it" \
+  export one.study --config -o exported.toml
+cp rig.toml exported.toml && echo '# mine' >>exported.toml
+"$program" export one.study --config --force -o exported.toml >/dev/null
+cmp -s exported.toml rig.toml || fail "the configuration was not exported"
+echo "call the plumber" >notes.txt
+for force in "" --force; do
+  # shellcheck disable=SC2086
+  expect_refused "notes.txt: cannot write the file: what stands there is a file that gpilot does not know, not a configuration" \
+    export one.study --config $force -o notes.txt
+done
+expect_equal "somebody's notes" "$(cat notes.txt)" "call the plumber"
+expect_refused "goes with --config" export one.study --force -o one.csv
 expect_refused "goes with --y, not with --status" tell one.study --step 1 --status failed --u 0.1
 
 # Episodes: the rig ends them, the measurement counts, and it is no failure.
@@ -170,6 +187,24 @@ expect_line "it cannot be used yet, since the rig does not say all: half.toml" h
 expect_line "# TO FILL IN: never less than this" half.toml
 expect_refused "the rig declares the inputs u, the study has torque" \
   run rig.toml --rig "$half" --steps 1 --resume -o once.study
+
+# A first start that fails leaves nothing behind that would stand in the way of the next.
+weak='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true,\"inputs\":[{\"name\":\"torque\",\"low\":-0.1,\"high\":0.1}]}"; read -r line'
+other_dt='read -r line; echo "{\"v\":1,\"id\":0,\"ok\":true,\"dt\":0.2}"; read -r line'
+expect_refused "the rig declares the inputs u, the study has torque" run rig.toml --rig "$half" -o first.study
+expect_refused "the rig declares a step of 0.2 s, the study has 0.1 s" run rig.toml --rig "$other_dt" -o first.study
+expect_refused "the study would send -0.5 to 0.5" run rig.toml --rig "$weak" -o first.study
+before=$(find . | sort)
+code=0
+"$program" run rig.toml --rig ./nosuchprogram -o first.study >first.txt 2>first.err || code=$?
+expect_equal "exit code with a rig that is not there" "$code" 1
+expect_line "the rig could not be started, 3 time(s) in a row" first.err
+expect_line "no study was made" first.err
+expect_line "first.study.rig.log ends with: " first.err
+rm first.txt first.err first.study.rig.log
+expect_equal "files after a rig that is not there" "$(find . | sort)" "$before"
+"$program" run rig.toml --rig "exec $rig --seed 1" --steps 2 -o first.study >first.txt || fail "the right rig is not run"
+expect_line "measured 2 time(s), 2 in all; 0 step(s) failed, the rig was started again 0 time(s)" first.txt
 
 # A second writer is refused and told who writes; readers are not.
 "$program" run rig.toml --rig "exec $rig --seed 1 --real-time" --steps 500 -o long.study >long.txt 2>long.err &
@@ -220,5 +255,6 @@ code=0
 "$program" run rig.toml --rig "exit 3" --steps 9 -o none.study >none.txt 2>none.err || code=$?
 expect_equal "exit code with a rig that does not start" "$code" 1
 expect_line "in a row" none.err
+[[ ! -e none.study ]] || fail "a study was made without a rig"
 
 finish

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -68,8 +69,21 @@ class RigRunFailed : public std::runtime_error {
 /// The options for a rig from the settings of a configuration; its log stands beside the study.
 rig::RigOptions rig_options(const RigSettings& settings, const std::string& study_path);
 
-/// Runs the rig. Whatever happens, the rig has been sent the safe control and its process has ended when this returns
-/// or throws.
-RigRunSummary run_rig(Study& study, const RigRunOptions& options);
+/// Starts a rig, which has said hello when this returns. Throws as rig::Rig does, and InputError for a rig that
+/// declares something else than the configuration does (rig::misfit): it has been closed then, with the safe control.
+std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyConfig& config);
+
+/// Brings a rig to its initial state and returns the outputs that it measured there, if any. Throws RigError if it
+/// could not be done.
+Vector reset_rig(rig::Rig& rig, Index seed);
+
+/// A rig that has no study yet, started as a run does: after a failure again, RigRunFailed after options.failures of
+/// them. InputError as start_rig() throws it. Null if the run was asked to stop. For what Study::create() calls before
+/// it makes a file, so that nothing is left behind by a rig that cannot be run.
+std::unique_ptr<rig::Rig> first_start(const RigRunOptions& options, const StudyConfig& config);
+
+/// Runs the rig: `started` if there is one, else a new process. Whatever happens, the rig has been sent the safe
+/// control and its process has ended when this returns or throws.
+RigRunSummary run_rig(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started = nullptr);
 
 }  // namespace gpilot::study

@@ -42,8 +42,10 @@ enum class Told {
 class Study {
  public:
   /// Makes a new study of a configuration (TOML text; `name` is the file's, for messages). InputError if the file
-  /// exists or the configuration is wrong.
-  static Study create(const std::string& path, const std::string& config, const std::string& name);
+  /// exists or the configuration is wrong. `before` is called when all that has been checked and no other process can
+  /// make or write this study any more; the file is made once it returns, and not at all if it throws.
+  static Study create(const std::string& path, const std::string& config, const std::string& name,
+                      const std::function<void()>& before = {});
   /// Opens a study. One process at a time may write: StudyBusy names the one that does. Readers see what was stored
   /// when they opened it. StoreError names the step whose checksum says that something has changed it on the disk.
   static Study open(const std::string& path, Access access = Access::kWrite);

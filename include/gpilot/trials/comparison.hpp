@@ -129,7 +129,8 @@ struct ComparisonOutcome {
 ///
 /// The directory is made if it is not there. It may hold the same comparison with fewer trials, strategies or systems,
 /// which is then extended; results of the smaller one are removed. Throws InputError if it holds anything else, and
-/// changes nothing.
+/// changes nothing. So it does for a rig that declares another dt, other names or a narrower range of controls than its
+/// configuration has.
 ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::string& directory,
                                  const ComparisonExecution& execution = {});
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +19,7 @@
 #include "gpilot/io/csv_reader.hpp"
 #include "gpilot/io/descriptor.hpp"
 #include "gpilot/io/read_text.hpp"
+#include "gpilot/io/toml_reader.hpp"
 #include "gpilot/io/write_target.hpp"
 
 namespace gpilot::io {
@@ -45,16 +49,46 @@ std::string_view describe(FileKind kind) {
       return "a JSON file";
     case FileKind::kStudy:
       return "a study";
+    case FileKind::kReport:
+      return "a report";
+    case FileKind::kConfig:
+      return "a configuration";
     case FileKind::kNothing:
     case FileKind::kOther:
       break;
   }
-  return "neither a model nor a CSV file";
+  return "a file that gpilot does not know";
 }
 
+/// Whether there is a number in it: a blank line alone would do as a row of any text.
 bool is_table(const std::string& path) {
   try {
-    return CsvReader(path).next();
+    CsvReader reader(path);
+    while (reader.next()) {
+      if (!std::ranges::all_of(reader.values(), [](double value) { return std::isnan(value); })) {
+        return true;
+      }
+    }
+  } catch (const InputError&) {
+    return false;
+  }
+  return false;
+}
+
+/// A page of `gpilot report`, by its first bytes (web/src/page.html).
+bool is_report(std::string_view start) {
+  return start.starts_with("<!doctype html>") && start.find("<title>gpilot report</title>") != std::string_view::npos;
+}
+
+/// Whether it has the tables without which there is no study. Its values may be wrong.
+bool is_config(const std::string& path) {
+  std::error_code ignored;
+  if (fs::file_size(path, ignored) > kLargestToml) {
+    return false;
+  }
+  try {
+    const TomlValue toml = parse_toml(read_text(path, "a configuration"), path);
+    return toml.find("study") != nullptr && toml.find("input") != nullptr && toml.find("output") != nullptr;
   } catch (const InputError&) {
     return false;
   }
@@ -70,7 +104,7 @@ FileKind kind_of_file(const std::string& path) {
   if (is_database(path)) {
     return FileKind::kStudy;
   }
-  constexpr std::size_t kStart = 512;
+  constexpr std::size_t kStart = 4096;  // a report has its title after 700
   std::array<char, kStart> buffer{};
   std::ifstream file(path, std::ios::binary);
   file.read(buffer.data(), buffer.size());
@@ -79,10 +113,17 @@ FileKind kind_of_file(const std::string& path) {
   if (first != std::string_view::npos && start[first] == '{') {
     return start.find("\"gpilot-model\"") != std::string_view::npos ? FileKind::kModel : FileKind::kJson;
   }
+  if (is_report(start)) {
+    return FileKind::kReport;
+  }
+  if (is_config(path)) {
+    return FileKind::kConfig;
+  }
   return is_table(path) ? FileKind::kTable : FileKind::kOther;
 }
 
 void check_replaceable(const std::string& path, FileKind kind) {
+  assert(kind != FileKind::kOther);
   const FileKind found = kind_of_file(path);
   if (found != FileKind::kNothing && found != kind) {
     refuse_to_write(path, fmt::format("what stands there is {}, not {}; name another file, or remove it first",

@@ -6,12 +6,14 @@
 namespace gpilot::io {
 
 /// What a file is, by its content.
-enum class FileKind { kNothing, kModel, kTable, kJson, kStudy, kOther };
+enum class FileKind { kNothing, kModel, kTable, kJson, kStudy, kReport, kConfig, kOther };
 
-/// kNothing for a file that is not there, is empty, or is a device or pipe.
+/// kNothing for a file that is not there, is empty, or is a device or pipe; kReport for a page of `gpilot report`,
+/// kConfig for a configuration of a study.
 FileKind kind_of_file(const std::string& path);
 
-/// Throws InputError if something of another kind stands at the path: somebody's data are not replaced by a model.
+/// Throws InputError if something of another kind stands at the path: somebody's data are not replaced by a model. Of
+/// no use for kOther, which may be anything and so replaces nothing.
 void check_replaceable(const std::string& path, FileKind kind);
 
 /// Throws InputError if the output is one of the inputs, by whatever name. Names of no file do no harm.

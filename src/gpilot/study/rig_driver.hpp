@@ -1,8 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "gpilot/study/rig_run.hpp"
@@ -12,7 +12,8 @@ namespace gpilot::study {
 /// A study and the process of its rig. Keeps the rules of rig_run.hpp.
 class RigDriver {
  public:
-  RigDriver(Study& study, const RigRunOptions& options);
+  /// `started` is the first process, or null.
+  RigDriver(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started);
   /// Sends the safe control and ends the process.
   ~RigDriver();
   RigDriver(const RigDriver&) = delete;
@@ -56,7 +57,7 @@ class RigDriver {
   void emit(const RigRunEvent& event);
 
  private:
-  void start();
+  void meet();
   void begin_sequence(const std::string& why);
   void apply_safe();
   /// Whether a step that waits may be sent again and its sequence go on. Not in real time: then time does not stand
@@ -66,7 +67,8 @@ class RigDriver {
 
   Study& study_;
   const RigRunOptions& options_;
-  std::optional<rig::Rig> rig_;
+  std::unique_ptr<rig::Rig> rig_;
+  bool met_ = false;  ///< the study agrees with the state that this process may be in
   RigRunSummary summary_;
   Index failures_ = 0;      ///< in a row
   std::string recovering_;  ///< why the rig needs a new sequence before its next step; "" if it does not

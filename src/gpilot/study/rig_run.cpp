@@ -25,7 +25,47 @@ rig::RigOptions rig_options(const RigSettings& settings, const std::string& stud
   return options;
 }
 
-RigDriver::RigDriver(Study& study, const RigRunOptions& options) : study_(study), options_(options) {}
+std::unique_ptr<rig::Rig> start_rig(const rig::RigOptions& options, const StudyConfig& config) {
+  const rig::RigHello hello{.dt = config.model.dt, .inputs = config.model.inputs, .outputs = config.model.outputs};
+  auto started = std::make_unique<rig::Rig>(options, hello);
+  if (const std::string wrong = rig::misfit(started->traits(), hello, config.box); !wrong.empty()) {
+    started->close(config.explore.safe);
+    throw InputError(fmt::format("{}: change the configuration, or the rig", wrong));
+  }
+  return started;
+}
+
+Vector reset_rig(rig::Rig& rig, Index seed) {
+  const RigAnswer answer = rig.reset(seed);
+  if (answer.done) {
+    throw RigError(RigError::Kind::kGarbage, "the rig says that its episode is over in its answer to a reset");
+  }
+  if (answer.status != RigStatus::kOk) {
+    throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
+  }
+  return answer.outputs.value_or(Vector());
+}
+
+std::unique_ptr<rig::Rig> first_start(const RigRunOptions& options, const StudyConfig& config) {
+  for (Index failures = 1; options.stop == nullptr || !*options.stop; ++failures) {
+    try {
+      return start_rig(options.rig, config);
+    } catch (const RigError& error) {
+      if (options.on_event) {
+        options.on_event({.kind = Kind::kFailed, .text = error.what()});
+      }
+      if (failures >= options.failures) {
+        throw RigRunFailed(fmt::format(
+            "the rig could not be started, {} time(s) in a row, the limit is {}; the last time: {}; no study was made",
+            failures, options.failures, error.what()));
+      }
+    }
+  }
+  return nullptr;
+}
+
+RigDriver::RigDriver(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started)
+    : study_(study), options_(options), rig_(std::move(started)) {}
 
 RigDriver::~RigDriver() {
   if (rig_) {
@@ -100,14 +140,7 @@ void RigDriver::begin_sequence(const std::string& why) {
   Vector outputs;
   if (rig_->traits().can_reset) {
     const auto sequence = static_cast<Index>(study_.sequences().size()) + 1;
-    const RigAnswer answer = rig_->reset(rig::reset_seed(study_.config().explore.seed, sequence));
-    if (answer.done) {
-      throw RigError(RigError::Kind::kGarbage, "the rig says that its episode is over in its answer to a reset");
-    }
-    if (answer.status != RigStatus::kOk) {
-      throw RigError(RigError::Kind::kRefused, fmt::format("the rig could not be reset: {}", answer.message));
-    }
-    outputs = answer.outputs.value_or(Vector());
+    outputs = reset_rig(*rig_, rig::reset_seed(study_.config().explore.seed, sequence));
   } else {
     apply_safe();
   }
@@ -117,14 +150,9 @@ void RigDriver::begin_sequence(const std::string& why) {
   emit({.kind = Kind::kSequence, .text = why});
 }
 
-/// Starts the process and makes the study agree with the state that the rig may be in.
-void RigDriver::start() {
-  const rig::RigHello hello{
-      .dt = study_.config().model.dt, .inputs = study_.config().model.inputs, .outputs = study_.config().model.outputs};
-  rig_.emplace(options_.rig, hello);
-  if (const std::string wrong = rig::misfit(rig_->traits(), hello, study_.config().box); !wrong.empty()) {
-    throw InputError(fmt::format("{}: change the configuration, or the rig", wrong));
-  }
+/// Makes the study agree with the state that a rig whose process is new may be in.
+void RigDriver::meet() {
+  met_ = true;
   emit({.kind = Kind::kRig, .text = started_before_ ? "the rig was started again" : "the rig has started"});
   summary_.restarts += started_before_ ? 1 : 0;
   started_before_ = true;
@@ -143,7 +171,11 @@ void RigDriver::start() {
 bool RigDriver::ready() {
   try {
     if (!rig_) {
-      start();
+      rig_ = start_rig(options_.rig, study_.config());
+      met_ = false;
+    }
+    if (!met_) {
+      meet();
     }
     if (!recovering_.empty()) {
       begin_sequence(std::string(recovering_));
@@ -244,9 +276,9 @@ void RigRunOptions::validate() const {
   rig.validate();
 }
 
-RigRunSummary run_rig(Study& study, const RigRunOptions& options) {
+RigRunSummary run_rig(Study& study, const RigRunOptions& options, std::unique_ptr<rig::Rig> started) {
   options.validate();
-  RigDriver driver(study, options);
+  RigDriver driver(study, options, std::move(started));
   while (driver.remaining() > 0 && !driver.stopped()) {
     if (!driver.ready()) {
       continue;

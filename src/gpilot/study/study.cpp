@@ -13,6 +13,7 @@
 #include "gpilot/io/model_file.hpp"
 #include "gpilot/io/numbers_text.hpp"
 #include "gpilot/io/read_text.hpp"
+#include "gpilot/io/writable.hpp"
 #include "gpilot/ssm/model.hpp"
 #include "gpilot/study/stamp.hpp"
 #include "gpilot/study/study_checks.hpp"
@@ -32,12 +33,21 @@ Study::Study(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Study::~Study() = default;
 Study::Study(Study&&) noexcept = default;
 
-Study Study::create(const std::string& path, const std::string& config, const std::string& name) {
+Study Study::create(const std::string& path, const std::string& config, const std::string& name,
+                    const std::function<void()>& before) {
   const StudyConfig parsed = parse_config(config, name);
-  if (std::error_code ignored; std::filesystem::exists(path, ignored)) {
-    throw InputError(fmt::format("{}: the file exists already", path));
-  }
+  const auto refuse_existing = [&path] {
+    if (std::error_code ignored; std::filesystem::exists(path, ignored)) {
+      throw InputError(fmt::format("{}: the file exists already", path));
+    }
+  };
+  refuse_existing();
   auto lock = std::make_unique<WriterLock>(path);
+  if (before) {
+    io::check_writable(path);
+    refuse_existing();  // whoever had the lock may have made it
+    before();
+  }
   Store::create(path, config, std::to_string(parsed.explore.seed));
   return Study(std::make_unique<State>(path, Access::kWrite, std::move(lock)));
 }

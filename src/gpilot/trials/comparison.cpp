@@ -235,6 +235,9 @@ ComparisonOutcome run_comparison(const ComparisonOptions& options, const std::st
   std::optional<RigBench> bench;
   if (options.rig) {
     bench.emplace(options, directory);
+    if (!ComparisonStore::is_there(directory)) {
+      bench->check_rigs();
+    }
   }
   const ComparisonStore store(options, directory);
   Jobs jobs(options, store, execution);

@@ -244,6 +244,10 @@ ComparisonStore::ComparisonStore(const ComparisonOptions& options, const std::st
   io::check_writable((directory_ / "trials" / "new.json").string());
 }
 
+bool ComparisonStore::is_there(const std::string& directory) {
+  return fs::exists(fs::path(directory) / kConfiguration);
+}
+
 std::string ComparisonStore::path_of(const ComparisonJob& job) const {
   return (directory_ / "trials" / fmt::format("{}-{}-{:03}.json", job.system, job.strategy, job.trial)).string();
 }

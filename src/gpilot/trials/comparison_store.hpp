@@ -17,6 +17,9 @@ class ComparisonStore {
   /// Throws InputError, before anything is changed, if it is not.
   ComparisonStore(const ComparisonOptions& options, const std::string& directory);
 
+  /// Whether a comparison, whichever it is, is in the directory.
+  static bool is_there(const std::string& directory);
+
   std::string path_of(const ComparisonJob& job) const;
   bool has(const ComparisonJob& job) const;
   /// Nothing if the file is damaged; `why` says where.

@@ -16,6 +16,7 @@
 #include "gpilot/io/table.hpp"
 #include "gpilot/ssm/angles.hpp"
 #include "gpilot/ssm/declared.hpp"
+#include "gpilot/study/rig_run.hpp"
 #include "gpilot/systems/simulate.hpp"
 #include "gpilot/trials/test_set.hpp"
 #include "gpilot/trials/trajectory_test.hpp"
@@ -29,8 +30,6 @@ namespace fs = std::filesystem;
 constexpr Index kRigTestsPerKind = 5;
 constexpr Index kEnoughRows = kTestSteps / 2;  ///< a test that leaves the ranges earlier is drawn again
 constexpr Index kMostRigDraws = 10;
-/// No trial has it: theirs end below (ComparedRig).
-constexpr std::uint64_t kFirstTestSeed = 2'100'000'000;
 constexpr std::string_view kSeed = "{seed}";
 constexpr const char* kAfterReset = "after_reset";
 
@@ -95,19 +94,13 @@ class TestMaker {
       rig_.reset();
       rig::RigOptions options = options_;
       options.command = with_seed(options.command, kFirstTestSeed + drawn_);
-      rig_ = std::make_unique<rig::Rig>(
-          options,
-          rig::RigHello{.dt = config_.model.dt, .inputs = config_.model.inputs, .outputs = config_.model.outputs});
+      rig_ = study::start_rig(options, config_);
     }
     Vector outputs = Vector::Constant(turns_.size(), kNaN);
     const bool resets = rig_->traits().can_reset;
     if (resets) {
-      const rig::RigAnswer answer = rig_->reset();
-      if (answer.status != rig::RigStatus::kOk) {
-        throw rig::RigError(rig::RigError::Kind::kRefused,
-                            fmt::format("the rig of the tests could not be reset: {}", answer.message));
-      }
-      outputs = answer.outputs.value_or(outputs);
+      const Vector measured = study::reset_rig(*rig_, static_cast<Index>(kFirstTestSeed + drawn_));
+      outputs = measured.size() > 0 ? measured : outputs;
     }
     return {.controls = Matrix::Constant(1, config_.box.low.size(), kNaN),
             .outputs = outputs.transpose(),

@@ -13,6 +13,10 @@
 /// which are where tests go (docs/results/protocol.md).
 namespace gpilot::trials {
 
+/// No trial has it as {seed}: theirs end below (ComparedRig). Tests have it and those that follow, as {seed} and as the
+/// seed of a reset.
+inline constexpr std::uint64_t kFirstTestSeed = 2'100'000'000;
+
 /// The command with {seed} replaced.
 std::string with_seed(std::string command, std::uint64_t seed);
 
@@ -21,8 +25,8 @@ std::string with_seed(std::string command, std::uint64_t seed);
 ssm::Dataset read_test_directory(const std::string& directory, const ssm::ModelSpec& spec);
 
 /// Runs the rig under test controls, five sequences of each TestKind, drawn again while they leave the ranges early.
-/// Slew limits hold, limits of outputs do not. `rig.command` has its {seed} still. Throws RigError; fewer sequences
-/// once `stop` is true.
+/// Slew limits hold, limits of outputs do not. `rig.command` has its {seed} still. Throws RigError, and InputError for
+/// a rig that declares something else than the configuration; fewer sequences once `stop` is true.
 ssm::Dataset measure_tests(const study::StudyConfig& config, const rig::RigOptions& rig, const std::atomic<bool>* stop);
 
 /// The sequences of a test as the text of one CSV file, and back.

@@ -28,10 +28,6 @@ constexpr std::string_view kRigFailure = "the rig: ";
 constexpr const char* kTests = "tests.csv";
 constexpr const char* kLogs = "rig-logs";
 
-rig::RigHello hello_of(const ssm::ModelSpec& spec) {
-  return {.dt = spec.dt, .inputs = spec.inputs, .outputs = spec.outputs};
-}
-
 /// Nobody needs that of a rig that did as it should.
 void remove_log(const rig::RigOptions& options) {
   std::error_code ignored;
@@ -39,38 +35,41 @@ void remove_log(const rig::RigOptions& options) {
 }
 
 /// A rig's process. A step that it could not do begins a new sequence, as in a study; too many in a row end the trial.
+/// `seed` is that of the trial: with it and their number the seeds of resets are given, so that all strategies of a
+/// trial meet the same initial states.
 class ProcessRig final : public TrialRig {
  public:
-  ProcessRig(const study::StudyConfig& config, const plan::OutputLimits& limits, const rig::RigOptions& options)
+  ProcessRig(const study::StudyConfig& config, const plan::OutputLimits& limits, const rig::RigOptions& options,
+             std::uint64_t seed)
       : config_(config),
         limits_(limits),
         safe_(config.explore.safe.size() > 0 ? config.explore.safe : Vector::Zero(config.box.low.size())),
-        rig_(options, hello_of(config.model)) {}
-  ~ProcessRig() override { rig_.close(safe_); }
+        seed_(seed),
+        rig_(study::start_rig(options, config)) {}
+  ~ProcessRig() override { rig_->close(safe_); }
   ProcessRig(const ProcessRig&) = delete;
   ProcessRig& operator=(const ProcessRig&) = delete;
   ProcessRig(ProcessRig&&) = delete;
   ProcessRig& operator=(ProcessRig&&) = delete;
 
   void begin(explore::Explorer& explorer) override {
-    if (!rig_.traits().can_reset) {
-      check(rig_.safe(safe_), "refused the safe control");
+    if (!rig_->traits().can_reset) {
+      make_safe();
       explorer.begin_sequence(true);
       return;
     }
-    const RigAnswer answer = check(rig_.reset(), "could not be reset");
-    explorer.begin_sequence(false, answer.outputs.value_or(Vector()));
+    explorer.begin_sequence(false, study::reset_rig(*rig_, rig::reset_seed(seed_, ++resets_)));
   }
 
   std::optional<Measured> apply(VectorRef control) override {
-    const RigAnswer answer = rig_.step(++step_, control);
+    const RigAnswer answer = rig_->step(++step_, control);
     if (answer.status != RigStatus::kOk) {
       if (++failures_ >= config_.rig.failures) {
         throw RigError(RigError::Kind::kRefused,
                        fmt::format("it failed {} time(s) in a row, the limit is {}; the last time: {}", failures_,
                                    config_.rig.failures, answer.message));
       }
-      check(rig_.safe(safe_), "refused the safe control");
+      make_safe();
       return std::nullopt;
     }
     failures_ = 0;
@@ -81,17 +80,18 @@ class ProcessRig final : public TrialRig {
   }
 
  private:
-  static RigAnswer check(RigAnswer answer, const char* what) {
-    if (answer.status != RigStatus::kOk) {
-      throw RigError(RigError::Kind::kRefused, fmt::format("it {}: {}", what, answer.message));
+  void make_safe() {
+    if (const RigAnswer answer = rig_->safe(safe_); answer.status != RigStatus::kOk) {
+      throw RigError(RigError::Kind::kRefused, fmt::format("it refused the safe control: {}", answer.message));
     }
-    return answer;
   }
 
   const study::StudyConfig& config_;
   const plan::OutputLimits& limits_;
   Vector safe_;
-  rig::Rig rig_;
+  std::uint64_t seed_;
+  std::unique_ptr<rig::Rig> rig_;
+  Index resets_ = 0;
   Index step_ = 0;
   Index failures_ = 0;
 };
@@ -123,6 +123,20 @@ rig::RigOptions RigBench::rig_options(const std::string& command, const std::str
   io::make_directory(logs.string());
   options.log = (logs / log).string();
   return options;
+}
+
+void RigBench::check_rigs() const {
+  const ComparedRig& rig = *options_.rig;
+  const auto check = [&rig](const std::string& command, std::uint64_t seed) {
+    rig::RigOptions options = study::rig_options(rig.config.rig, "");
+    options.command = with_seed(command, seed);
+    options.log.clear();  // there is no directory for it yet
+    study::start_rig(options, rig.config)->close(rig.config.explore.safe);
+  };
+  check(rig.command, rig_seed(options_.explore.seed, 0));
+  if (!rig.test_rig.empty() && rig.test_rig != rig.command) {
+    check(rig.test_rig, kFirstTestSeed);
+  }
 }
 
 void RigBench::prepare(const std::atomic<bool>* stop) {
@@ -176,10 +190,11 @@ RunJob RigBench::runner() const {
     trial.explore.strategy = job.strategy;
     trial.explore.trial = job.trial;
     TrialRecord record{.metrics = trial_metrics(*evaluation_, trial), .steps = {}};
-    const rig::RigOptions options = rig_options(with_seed(rig.command, rig_seed(trial.explore.seed, job.trial)),
-                                                fmt::format("{}-{}-{:03}.log", job.system, job.strategy, job.trial));
+    const std::uint64_t seed = rig_seed(trial.explore.seed, job.trial);
+    const rig::RigOptions options =
+        rig_options(with_seed(rig.command, seed), fmt::format("{}-{}-{:03}.log", job.system, job.strategy, job.trial));
     try {
-      ProcessRig process(rig.config, trial.explore.limits, options);
+      ProcessRig process(rig.config, trial.explore.limits, options, seed);
       explore::Explorer explorer(rig.config.model, rig.config.box, trial.explore);
       Trial result;
       run_trial(

@@ -20,6 +20,10 @@ class RigBench {
   /// Reads tests that are recorded, so that nothing is written if they cannot be used. Throws InputError.
   RigBench(const ComparisonOptions& options, std::string directory);
 
+  /// Starts the rig and that of the tests only to hear what they are: for a comparison that is not there yet, so that
+  /// nothing is written if they cannot be used. Throws InputError for one that declares something else than the
+  /// configuration, RigError for one that cannot be started.
+  void check_rigs() const;
   /// The tests of a rig are measured once: they are kept in the directory. Throws InputError if recorded tests are not
   /// those that the comparison began with, RigError if the rig cannot be run at all.
   void prepare(const std::atomic<bool>* stop);

@@ -319,6 +319,11 @@ TEST_F(TableFile, KindsOfFiles) {
   EXPECT_EQ(kind("{\"format\": \"gpilot-model\"}"), FileKind::kModel);
   EXPECT_EQ(kind("{\"runs\": []}"), FileKind::kJson);
   EXPECT_EQ(kind("A letter to my grandmother.\nDear grandmother,\n"), FileKind::kOther);
+  EXPECT_EQ(kind("<!doctype html>\n<html lang=\"en\">\n<head>\n<title>gpilot report</title>\n"), FileKind::kReport);
+  EXPECT_EQ(kind("<!doctype html>\n<html lang=\"en\">\n<head>\n<title>My page</title>\n"), FileKind::kOther);
+  EXPECT_EQ(kind("# mine\n[study]\ndt = 0.1\n[[input]]\nname = \"u\"\n[[output]]\nname = \"y\"\n"), FileKind::kConfig);
+  EXPECT_EQ(kind("[project]\nname = \"mine\"\n"), FileKind::kOther);
+  EXPECT_EQ(kind("import sys\n\nfor line in sys.stdin:\n    print(line)\n"), FileKind::kOther);
 }
 
 TEST_F(TableFile, NothingOfAnotherKindIsReplaced) {
@@ -334,6 +339,14 @@ TEST_F(TableFile, NothingOfAnotherKindIsReplaced) {
   EXPECT_THROW(check_replaceable(path(), FileKind::kModel), InputError);
   file("");
   EXPECT_NO_THROW(check_replaceable(path(), FileKind::kModel));
+  file("mine");
+  EXPECT_EQ(message_of<InputError>([&] { check_replaceable(path(), FileKind::kReport); }),
+            path() +
+                ": cannot write the file: what stands there is a file that gpilot does not know, not a report; name "
+                "another file, or remove it first");
+  EXPECT_THROW(check_replaceable(path(), FileKind::kConfig), InputError);
+  file("<!doctype html><title>gpilot report</title>");
+  EXPECT_NO_THROW(check_replaceable(path(), FileKind::kReport));
 }
 
 TEST_F(TableFile, AnInputIsNeverTheOutput) {

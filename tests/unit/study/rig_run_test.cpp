@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -321,6 +323,62 @@ TEST_F(RigRunTest, ARigThatDeclaresSomethingElseIsNotRun) {
       "rig");
   EXPECT_TRUE(study.steps().empty());
   EXPECT_NE(text_of("next").find("\"close\""), std::string::npos);
+}
+
+TEST_F(RigRunTest, ARigOfOtherNamesOrAnotherStepIsNotStarted) {
+  const StudyConfig config = parse_config(test::kRigConfig, "rig.toml");
+  const auto refusal = [&](const std::string& declared) {
+    const std::string rig = "read -r line; echo '{\"v\":1,\"id\":0,\"ok\":true," + declared +
+                            "}'; read -r line; echo \"$line\" >'" + path("next") + "'";
+    const std::string message = message_of<InputError>([&] { start_rig(test::patient(rig), config); });
+    EXPECT_NE(text_of("next").find("\"close\",\"u\":[0.05]"), std::string::npos) << text_of("next");
+    return message;
+  };
+  EXPECT_EQ(refusal(R"("inputs":[{"name":"force"}])"),
+            "the rig declares the inputs force, the study has torque: change the configuration, or the rig");
+  EXPECT_EQ(refusal(R"("outputs":[{"name":"pos"}])"),
+            "the rig declares the outputs pos, the study has angle: change the configuration, or the rig");
+  EXPECT_EQ(refusal(R"("dt":0.2)"),
+            "the rig declares a step of 0.2 s, the study has 0.1 s: change the configuration, or the rig");
+}
+
+/// As `gpilot run` does it: a study is made once its rig has said hello, and goes on with the same process.
+TEST_F(RigRunTest, AStudyIsMadeOnceItsRigHasSaidHello) {
+  const StudyConfig config = parse_config(test::kRigConfig, "rig.toml");
+  std::unique_ptr<rig::Rig> started;
+  const auto make = [&](const RigRunOptions& run) {
+    return Study::create(path("a.study"), test::kRigConfig, "rig.toml", [&] { started = first_start(run, config); });
+  };
+  RigRunOptions run = options("", 2);
+  run.failures = 2;
+  run.rig.command = "exit 3";
+  const std::string message = message_of<RigRunFailed>([&] { make(run); });
+  EXPECT_NE(message.find("the rig could not be started, 2 time(s) in a row, the limit is 2"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("no study was made"), std::string::npos) << message;
+  EXPECT_EQ(failures_.size(), 2U);
+  run.rig.command = R"(read -r line; echo '{"v":1,"id":0,"ok":true,"dt":0.2}'; read -r line)";
+  EXPECT_THROW(make(run), InputError);
+  EXPECT_FALSE(std::filesystem::exists(path("a.study")));
+  EXPECT_FALSE(std::filesystem::exists(path("a.study.lock")));
+
+  run = options("", 3);
+  Study study = make(run);
+  const int process = started->process_id();
+  EXPECT_GT(process, 0);
+  const RigRunSummary summary = run_rig(study, run, std::move(started));
+  EXPECT_EQ(summary.told, 3);
+  EXPECT_EQ(summary.restarts, 0);
+  EXPECT_EQ(received("close"), 1);
+  EXPECT_THROW(make(run), InputError);  // it is there, and its rig is not started again
+  EXPECT_EQ(started, nullptr);
+}
+
+TEST_F(RigRunTest, ARunThatWasStoppedStartsNoRig) {
+  const std::atomic<bool> stop{true};
+  RigRunOptions run = options("", 2);
+  run.stop = &stop;
+  EXPECT_EQ(first_start(run, parse_config(test::kRigConfig, "rig.toml")), nullptr);
 }
 
 TEST_F(RigRunTest, AFloodOnStderrIsNoFailure) {

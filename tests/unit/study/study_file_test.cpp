@@ -193,6 +193,22 @@ TEST_F(StudyFileTest, WrongFilesAreRefused) {
   EXPECT_FALSE(fs::exists(path("wrong.study")));
 }
 
+TEST_F(StudyFileTest, WhatIsDoneBeforeAStudyIsMadeKeepsOthersAwayAndMayRefuseIt) {
+  const auto fails = [&] {
+    EXPECT_FALSE(fs::exists(path()));
+    EXPECT_THROW(create(), StudyBusy);
+    throw InputError("no rig");
+  };
+  EXPECT_EQ(message_of<InputError>([&] { Study::create(path(), kToyConfig, "toy.toml", fails); }), "no rig");
+  EXPECT_FALSE(fs::exists(path()));
+  EXPECT_FALSE(fs::exists(path() + ".lock"));
+  create();
+  bool called = false;
+  EXPECT_THROW(Study::create(path(), kToyConfig, "toy.toml", [&] { called = true; }), InputError);
+  EXPECT_FALSE(called);
+  EXPECT_TRUE(fs::exists(path()));
+}
+
 TEST_F(StudyFileTest, ATruncatedFileIsAnErrorNotACrash) {
   {
     Study study = create();

@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "gpilot/core/error.hpp"
+#include "gpilot/study/rig_run.hpp"
 #include "support/message_of.hpp"
+#include "support/toy_study.hpp"
 
 namespace gpilot::trials {
 namespace {
@@ -96,6 +99,44 @@ TEST_F(Folder, TestsComeBackFromTheirFileBitByBit) {
   EXPECT_FALSE(read[0].broad_start);
   EXPECT_TRUE(read[1].broad_start);
   EXPECT_EQ(format_tests(read, spec), text);
+}
+
+/// A rig that holds still, in the language of the shell; it keeps the requests to reset it.
+std::string still_rig(const std::string& hello, const std::string& resets) {
+  return R"(read -r line; echo '{"v":1,"id":0,"ok":true)" + hello + R"(}'
+      while read -r line; do
+        case "$line" in *'"reset"'*) echo "$line" >>')" +
+         resets + R"(' ;; esac
+        id=${line#*'"id":'}
+        echo '{"v":1,"id":'"${id%%,*}"',"ok":true,"y":[0.1]}'
+        case "$line" in *'"close"'*) exit ;; esac
+      done)";
+}
+
+TEST_F(Folder, EveryResetOfATestHasASeedOfItsOwnThatNoTrialHas) {
+  const study::StudyConfig config = study::parse_config(test::kToyConfig, "toy.toml");
+  const std::string resets = (path_ / "resets").string();
+  rig::RigOptions options = study::rig_options(config.rig, (path_ / "rig").string());
+  options.command = still_rig(R"(,"can_reset":true)", resets);
+  const ssm::Dataset tests = measure_tests(config, options, nullptr);
+  ASSERT_EQ(tests.size(), 20U);
+  EXPECT_EQ(tests[0].rows(), 61);
+  std::ifstream file(resets);
+  std::uint64_t expected = kFirstTestSeed;
+  for (std::string line; std::getline(file, line);) {
+    EXPECT_EQ(nlohmann::json::parse(line).at("seed"), ++expected);
+  }
+  EXPECT_EQ(expected, kFirstTestSeed + 20);  // none left its range
+}
+
+TEST_F(Folder, TestsAreNotMadeOnARigThatDeclaresSomethingElse) {
+  const study::StudyConfig config = study::parse_config(test::kToyConfig, "toy.toml");
+  rig::RigOptions options = study::rig_options(config.rig, (path_ / "rig").string());
+  options.command = still_rig(R"(,"dt":123)", "/dev/null");
+  EXPECT_NE(message_of<InputError>([&] {
+              measure_tests(config, options, nullptr);
+            }).find("the rig declares a step of 123 s, the study has "),
+            std::string::npos);
 }
 
 TEST_F(Folder, ADirectoryIsReadFileByFile) {
