@@ -172,9 +172,10 @@ void print_summary(const RunRigArguments& arguments, const Study& study, const s
     fmt::print("{} training(s) failed; the model before decided, or chance\n", summary.failed_trainings);
   }
   if (trainings > 0) {
-    const ssm::FitStatus status = study.trainings().back().summary.status;
-    if (const std::string words = explanation(status); !words.empty()) {
-      fmt::print("the newest training ended with '{}': {}\n", name(status), words);
+    const explore::TrainingSummary& newest = study.trainings().back().summary;
+    if (const std::string words = explanation(newest.status); !words.empty()) {
+      fmt::print("the newest training ended with '{}': {}\n", name(newest.status),
+                 newest.message.empty() ? words : newest.message);
     }
   }
   fmt::print("'gpilot show {}' says where the study stands, 'gpilot export {} --csv' gives its data\n", study.path(),

@@ -77,7 +77,7 @@ class CandidateSearch {
   double observed_values() const;
   Vector explained(const TrainedCandidate& trained) const;
   Vector support(const TrainedCandidate& trained) const;
-  std::string without_motion() const;
+  bool moves() const;
   void describe(const TrainedCandidate& best, ssm::FitReport& report) const;
 
   const ssm::ModelSpec& spec_;

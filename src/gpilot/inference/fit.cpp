@@ -104,20 +104,18 @@ Vector CandidateSearch::support(const TrainedCandidate& trained) const {
   return variance.colwise().maxCoeff().transpose()(transition.row_states()).cwiseMax(kLeastVariance);
 }
 
-/// Which output was never measured, or that none ever changed; empty otherwise.
-std::string CandidateSearch::without_motion() const {
-  bool moves = false;
+/// Whether an output ever changed.
+bool CandidateSearch::moves() const {
   for (Index e = 0; e < series_.outputs.rows(); ++e) {
     double first = kNaN;
     for (const double y : series_.outputs.row(e)) {
       first = std::isnan(first) ? y : first;
-      moves = moves || (!std::isnan(y) && y != first);
-    }
-    if (std::isnan(first)) {
-      return fmt::format("the output '{}' was never measured", spec_.outputs[static_cast<std::size_t>(e)]);
+      if (!std::isnan(y) && y != first) {
+        return true;
+      }
     }
   }
-  return moves ? "" : "no output ever changed";
+  return false;
 }
 
 /// Status and message in words.
@@ -130,9 +128,9 @@ void CandidateSearch::describe(const TrainedCandidate& best, ssm::FitReport& rep
   if (progress_.stopped()) {
     report.status = ssm::FitStatus::kInterrupted;
     report.message = fmt::format("training was stopped at '{}'; this is the best model so far", progress_.stage());
-  } else if (const std::string silent = without_motion(); !silent.empty()) {
+  } else if (!moves()) {
     report.status = ssm::FitStatus::kNotUseful;
-    report.message = silent;
+    report.message = "no output ever changed";
   } else if (report.held_out.runs >= kFewestRuns && !(report.held_out.model_ratio() < 1.0)) {
     report.status = ssm::FitStatus::kNotUseful;
     report.message = fmt::format(

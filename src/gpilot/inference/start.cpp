@@ -163,9 +163,9 @@ void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, con
         where += fmt::format("{}{} = {:.4g}", i > 0 ? ", " : "",
                              (control ? spec.inputs : spec.states)[static_cast<std::size_t>(control ? c : i)], value);
       }
-      throw NumericalError(fmt::format(
-          "physics.{}: the formula has no value ({}) at {}, where the data lead",
-          spec.states[static_cast<std::size_t>(s.physics->rows()[static_cast<std::size_t>(k)])], m(n, k), where));
+      throw NumericalError(
+          fmt::format("physics.{}: the formula has no value within the step from {}, where the data lead",
+                      spec.states[static_cast<std::size_t>(s.physics->rows()[static_cast<std::size_t>(k)])], where));
     }
   }
 }

@@ -23,7 +23,8 @@ ssm::StatePosterior kinematic_start(const ssm::Structure& structure, const ssm::
 /// The points (x_t, c_t) that transitions start from, at the means of q(x); [transitions x I].
 Matrix transition_inputs(const ssm::Structure& structure, const ssm::Series& series, const ssm::StatePosterior& q);
 
-/// Throws NumericalError that names the state and the place where a formula has no value at these points.
+/// Throws NumericalError that names the state and the place where a formula has no value within the step from one of
+/// these points.
 void check_formulas(const ssm::ModelSpec& spec, const ssm::Scaling& scaling, const ssm::Structure& structure,
                     const ssm::Parameters& p, MatrixRef points);
 
