@@ -43,7 +43,7 @@ grep -q '"whiteness"' score.json || fail "no test of residuals in JSON"
 grep -q '^y_th  *white (Ljung-Box)  *[0-9.]*  *3  ' residuals.txt || fail "no test of residuals: $(cat residuals.txt)"
 grep -q '^y_th  *input c  *[0-9.]*  *4  ' residuals.txt || fail "no test against the input: $(cat residuals.txt)"
 expect_refused "--residual-lags: expected a whole number of at least 1" score model.json test.csv --residual-lags 0
-expect_equal "values" "$(grep -A1 '"count"' score.json | grep -c '"y_th": 17')" 5
+expect_equal "values" "$(grep -A1 '"count"' score.json | grep -c '"y_th": 17')" 6
 
 # Wrong input.
 expect_refused "--warmup: 30 rows are more than the 21 of test.csv" predict model.json test.csv --warmup 30 -o x.csv
