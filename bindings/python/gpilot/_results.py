@@ -37,10 +37,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good predictions are, beside what the training mean and a linear model would have said.
+    """How good predictions are, beside what the training mean, the last value held and a linear model would have said.
 
-    Every table is by predictor ("free_run", "one_step", "mean", "hold", "linear_free_run", "linear_one_step"), with a value for
-    each output.
+    Every table is by predictor ("free_run", "one_step", "mean", "hold", "linear_free_run", "linear_one_step"), with a
+    value for each output.
 
     >>> Scores({"mean": [1.0]}, {}, {}, {}, 0, 0, None, ["y"]).rmse["mean"]
     [1.0]
