@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <vector>
 
 #include "gpilot/core/error.hpp"
